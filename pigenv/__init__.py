@@ -1,0 +1,32 @@
+"""pigenv: Pig 10, Pig's Tail and Pig Pile as reinforcement-learning environments.
+
+    from pigenv import pig10_v0
+
+    env = pig10_v0.env(num_players=4)
+
+Nothing heavy is imported until it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "Agent": "pigenv.agent",
+    "Decisions": "pigenv.agent",
+    "Game": "pigenv.game",
+    "find_agent": "pigenv.agent",
+    "make": "pigenv.registry",
+    "pig10_v0": "",
+}
+__all__ = [*_LAZY, "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'pigenv' has no attribute {name!r}")
+    home = _LAZY[name]
+    return getattr(import_module(home), name) if home else import_module(f"pigenv.{name}")

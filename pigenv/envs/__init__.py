@@ -1,0 +1,1 @@
+"""Environments: PettingZoo, Gymnasium, and all seats of many tables for learners."""
