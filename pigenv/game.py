@@ -378,6 +378,11 @@ class Game:
             it; None for tables of `num_players` only.
         reward: One of `REWARDS`.
 
+    Attributes:
+        row: The rules as the kernels read them, one record of `definition.row`, shape `(1,)`.
+        layout: The observation's parts.
+        action_texts: The text of each action; `num_actions` of them.
+
     Raises:
         OptionError: An option is unknown, unusable, or contradicts another one.
     """
@@ -422,6 +427,7 @@ class Game:
         self.memory, self.reward = bool(memory), reward
         self.layout = definition.layout(self.rules, Seating(self.max_players, self.mixed, self.memory))
         self.action_texts = tuple(definition.actions(self.rules, self.max_players))
+        self.num_actions = len(self.action_texts)
         self._numbers = {text: action for action, text in enumerate(self.action_texts)}
         self.row = self._make_row()
 
@@ -448,11 +454,6 @@ class Game:
         if not isinstance(value, str):
             return value
         return choices.index(value) if each.metadata["low"] is None else -1 - choices.index(value)
-
-    @property
-    def num_actions(self) -> int:
-        """How many actions the flat space has."""
-        return len(self.action_texts)
 
     @cached_property
     def digest(self) -> str:

@@ -37,6 +37,7 @@ from pigenv.game import (
     record_dtype,
 )
 from pigenv.kernel import Row, below, draw, mix, prange, seed_keys, specialize
+from pigenv.scene import Scene
 
 __all__ = ["EPISODE", "FORFEIT", "ILLEGAL", "OUTSIDE", "RAISE", "RANDOM", "Table", "checked_seed", "loops", "player_loops"]
 
@@ -61,6 +62,7 @@ EPISODE: Final = record_dtype(
         ("learner", np.int8),  # the seat that is played from outside, in one-seat environments
         ("player", np.int8, (MAX_SEATS,)),  # by seat: index of the compiled player, or OUTSIDE, or lower
         ("points", np.float64, (MAX_SEATS,)),  # scores at the last payment
+        ("now", np.float64, (MAX_SEATS,)),  # scores at this one
     ]
 )
 
@@ -79,7 +81,7 @@ determinize: Determinize
 observe: Observe
 scores: Scores
 choose: Callable[[Row, Row, np.ndarray, np.uint64, int], int]
-STATE: np.dtype[np.void]
+BLANK: np.ndarray
 
 
 def template(function: F) -> F:
@@ -100,7 +102,7 @@ def player_template(function: F) -> F:
 @template
 def begin(states: np.ndarray, i: int, rules: np.ndarray, episodes: np.ndarray) -> None:
     """Start the episode that `episodes[i]["number"]` says."""
-    states[i] = np.zeros(1, STATE)[0]
+    states[i] = BLANK[0]
     states[i]["key"] = draw(episodes[i]["deal_key"], episodes[i]["number"])
     deal(states[i], rules[0])
     episodes[i]["steps"] = 0
@@ -135,7 +137,7 @@ def standing(points: np.ndarray, rules: Row, rewards: np.ndarray, i: int) -> Non
 def pay(state: Row, rules: Row, episode: Row, rewards: np.ndarray, i: int) -> None:
     """Add what the end of a round, or of the match, brings each seat."""
     players = rules["num_players"]
-    points = np.zeros(MAX_SEATS)
+    points = episode["now"]
     scores(state, rules, points)
     if rules["reward"] == _SCORE:
         mean = 0.0
@@ -288,6 +290,41 @@ def step_tables(
 
 
 @template
+def step_table(
+    states: np.ndarray,
+    rules: np.ndarray,
+    episodes: np.ndarray,
+    action: int,
+    policy: int,
+    views: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    rewards: np.ndarray,
+    news: np.ndarray,
+) -> None:
+    """Play the seat to move at a single table (an action below 0: nobody moves) and say how it stands in `news`.
+
+    `news`, int64: seat to move, over, round, illegal actions replaced, offender, and 1 where somebody was paid.
+    """
+    paid = False
+    for seat in range(rules[0]["num_players"]):
+        rewards[0, seat] = 0.0
+    if action >= 0:
+        play(states[0], rules[0], episodes[0], masks[0], action, policy, rewards, 0)
+        for seat in range(rules[0]["num_players"]):
+            paid |= rewards[0, seat] != 0.0
+    seat = states[0]["seat"]
+    look(states, 0, rules, seat, views, 0)
+    observe(views[0], rules[0], seat, observations[0])
+    if states[0]["over"] == RUNNING:
+        legal(views[0], rules[0], masks[0])
+    else:
+        masks[0, :] = 0
+    news[0], news[1], news[2] = seat, states[0]["over"], states[0]["round"]
+    news[3], news[4], news[5] = episodes[0]["replaced"], episodes[0]["offender"], paid
+
+
+@template
 def run_tables(
     states: np.ndarray,
     rules: np.ndarray,
@@ -348,6 +385,15 @@ def random_actions(masks: np.ndarray, episodes: np.ndarray, actions: np.ndarray)
         for action in range(masks.shape[1]):
             count += masks[i, action]
         actions[i] = any_legal(masks[i], count, decision_key(episodes[i]))
+
+
+@template
+def first_illegal(masks: np.ndarray, actions: np.ndarray) -> int:
+    """The first table whose action is not legal, or −1."""
+    for i in range(len(actions)):
+        if actions[i] < 0 or actions[i] >= masks.shape[1] or masks[i, actions[i]] == 0:
+            return i
+    return -1
 
 
 @template
@@ -475,6 +521,16 @@ def seat_players(episodes: np.ndarray, i: int, rules: np.ndarray, seating: int, 
 
 
 @player_template
+def seat_tables(
+    episodes: np.ndarray, rules: np.ndarray, which: np.ndarray, seating: int, line_up: np.ndarray
+) -> None:
+    """`seat_players` at the tables `which` (bool)."""
+    for i in range(len(episodes)):
+        if which[i]:
+            seat_players(episodes, i, rules, seating, line_up)
+
+
+@player_template
 def begin_seat(
     states: np.ndarray,
     i: int,
@@ -579,13 +635,15 @@ def turn_seats(
     observations: np.ndarray,
     masks: np.ndarray,
     final: np.ndarray,
+    ended: np.ndarray,
     paid: np.ndarray,
     rewards: np.ndarray,
     over: np.ndarray,
 ) -> None:
     """A whole step of the learner at every table, all other players compiled.
 
-    With `same_step` a finished game writes its last observation to `final` and the next one begins at once; without,
+    With `same_step` a finished game writes its last observation to `final` and its bookkeeping to `ended` (records of
+    `EPISODE`), and the next one begins at once; without,
     a table that was over before this call begins its next episode in it, and its action is ignored. `rewards` has shape
     `(n,)`; `paid`, shape `(n, num_players)`, keeps what was paid before the learner's first decision for that decision.
     """
@@ -606,6 +664,7 @@ def turn_seats(
             if same_step and over[i] != RUNNING:
                 look(states, i, rules, episodes[i]["learner"], views, thread)
                 observe(views[thread], rules[0], episodes[i]["learner"], final[i])
+                ended[i] = episodes[i]
                 episodes[i]["number"] += 1
                 begin_seat(states, i, rules, episodes, seating, line_up, views, thread, masks, paid)
             learner = episodes[i]["learner"]
@@ -623,7 +682,7 @@ def turn_seats(
 @cache
 def loops(definition: Definition, parallel: bool = False) -> SimpleNamespace:
     """The loops of this file for one game; each is compiled when it is first called."""
-    names: dict[str, Any] = {**definition.kernels, "STATE": definition.state}
+    names: dict[str, Any] = {**definition.kernels, "BLANK": np.zeros(1, definition.state)}
     for each in _TEMPLATES:
         names[each.__name__] = specialize(each, names, definition.id, parallel=parallel and _threaded(each))
     return SimpleNamespace(**names)
@@ -682,6 +741,16 @@ class Table:
     Args:
         game: The game at this table.
         policy: What happens to an illegal action (see `ILLEGAL`).
+
+    Attributes:
+        seat: The seat whose decision it is.
+        over: `RUNNING`, `TERMINATED` or `TRUNCATED`.
+        round: 0 for the first round.
+        replaced: Illegal actions of this episode for which a random one was played.
+        offender: The seat whose illegal action ended the game, or −1.
+        paid: Whether the last step paid anybody.
+        observations, masks: Of the seat to move, float32 `(1, layout.size)` and int8 `(1, num_actions)`.
+        rewards: What the last step paid each seat, float32, `(1, num_players)`.
     """
 
     def __init__(self, game: Game, policy: str = "raise") -> None:
@@ -694,10 +763,12 @@ class Table:
         self.observations = np.zeros((1, game.layout.size), np.float32)
         self.masks = np.zeros((1, game.num_actions), np.int8)
         self.rewards = np.zeros((1, game.num_players), np.float32)
-        self._seats = np.zeros(1, np.int8)
-        self._over = np.zeros(1, np.int8)
         self._views = np.zeros(1, game.definition.state)
-        self._actions = np.zeros(1, np.int64)
+        self._mask = self.masks[0]
+        self._news = np.zeros(6, np.int64)
+        self.seat = self.over = self.round = self.replaced = 0
+        self.offender = -1
+        self.paid = False
         self.deals: tuple[Mapping[str, Any], ...] = ()
         self.started = False
 
@@ -713,9 +784,7 @@ class Table:
         self.deals = tuple(deals)
         self.started = True
         self._given_deal()
-        self.rewards[:] = 0
-        self._over[:] = RUNNING
-        self._decide()
+        self._play(-1)
 
     def _check_deals(self, deals: Sequence[Mapping[str, Any]]) -> None:
         for round_number, given in enumerate(deals):
@@ -729,28 +798,17 @@ class Table:
 
     def _given_deal(self) -> None:
         """Lay out the deal given for the round just begun, if there is one."""
-        if self.round < len(self.deals):
-            self.game.definition.write_deal(self.states[0], self.game.row[0], self.deals[self.round])
+        number = int(self.states["round"][0])
+        if number < len(self.deals):
+            self.game.definition.write_deal(self.states[0], self.game.row[0], self.deals[number])
 
-    def _decide(self) -> None:
-        self.loops.decide_tables(
-            self.states, self.game.row, self._seats, self._views, self.observations, self.masks
-        )
-
-    @property
-    def seat(self) -> int:
-        """The seat whose decision it is."""
-        return int(self.states["seat"][0])
-
-    @property
-    def over(self) -> int:
-        """`RUNNING`, `TERMINATED` or `TRUNCATED`."""
-        return int(self.states["over"][0])
-
-    @property
-    def round(self) -> int:
-        """0 for the first round."""
-        return int(self.states["round"][0])
+    def _play(self, action: int) -> None:
+        """Play an action, or with −1 only see how things stand."""
+        self.loops.step_table(
+            self.states, self.game.row, self.episodes, action, self.policy, self._views, self.observations, self.masks,
+            self.rewards, self._news,
+        )  # fmt: skip
+        self.seat, self.over, self.round, self.replaced, self.offender, self.paid = self._news.tolist()
 
     @property
     def steps(self) -> int:
@@ -771,7 +829,7 @@ class Table:
         if not self.started or self.over != RUNNING:
             raise UsageError(f"{'the game is over' if self.started else 'no game was begun'}; call reset first")
         number = whole_action(action, self.game)
-        if self.policy == RAISE and not self.masks[0, number]:
+        if self.policy == RAISE and not self._mask.item(number):
             raise self.illegal(number)
         return number
 
@@ -793,15 +851,13 @@ class Table:
         Raises:
             UsageError, IllegalActionError: See `check`; the state is what it was.
         """
-        self._actions[0] = self.check(action)
         round_before = self.round
-        self.loops.step_tables(
-            self.states, self.game.row, self.episodes, self._actions, self.policy, False, self._seats, self._views,
-            self.observations, self.masks, self.rewards, self._over,
-        )  # fmt: skip
+        self._play(self.check(action))
         if self.deals and self.round != round_before:
+            rewards = self.rewards.copy()
             self._given_deal()
-            self._decide()
+            self._play(-1)
+            self.rewards[:] = rewards
         return self.rewards[0]
 
     def view(self, seat: int) -> np.ndarray:
@@ -832,13 +888,18 @@ class Table:
         """The deal of the round just begun, as a record has it."""
         return self.game.definition.read_deal(self.states[0], self.game.row[0])
 
+    def scene(self, seat: int) -> Scene:
+        """What lies where, as a seat sees it, or all of it (`ANYBODY`)."""
+        shown = self.states if seat == ANYBODY else self.view(seat)
+        return self.game.definition.scene(shown[0], self.game.row[0], seat)
+
     def clone(self, redraw: int | None = None) -> Table:
         """A copy that plays on identically; with `redraw`, a seed, what nobody has seen is drawn anew."""
         copy = Table(self.game, ILLEGAL[self.policy])
         copy.restore(self.save())
         if redraw is not None:
             key = draw(seed_keys(checked_seed(redraw))[0], 0)
-            copy.states = self.view(ANYBODY)
+            copy.states[:] = self.view(ANYBODY)
             self.loops.determinize_views(copy.states, self.game.row, np.full(1, key, np.uint64))
             copy.episodes["deal_key"], copy.episodes["agent_key"] = seed_keys(checked_seed(redraw))
             copy.deals = copy.deals[: self.round + 1]
@@ -846,17 +907,20 @@ class Table:
 
     def save(self) -> dict[str, Any]:
         """All of the table that changes, as copies."""
-        names = ("states", "episodes", "observations", "masks", "rewards", "_seats", "_over")
+        arrays = ("states", "episodes", "observations", "masks", "rewards")
+        plain = ("deals", "started", "seat", "over", "round", "replaced", "offender", "paid")
         return {
-            "deals": self.deals,
-            "started": self.started,
-            **{name: getattr(self, name).copy() for name in names},
+            **{name: getattr(self, name) for name in plain},
+            **{name: getattr(self, name).copy() for name in arrays},
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Become what was saved."""
         for name, value in saved.items():
-            setattr(self, name, value.copy() if isinstance(value, np.ndarray) else value)
+            if isinstance(value, np.ndarray):
+                getattr(self, name)[:] = value
+            else:
+                setattr(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"game": self.game, "policy": ILLEGAL[self.policy], "saved": self.save()}
@@ -872,7 +936,7 @@ def whole_action(action: Any, game: Game) -> int:
     Raises:
         IllegalActionError: It is not an integer of the action space.
     """
-    if isinstance(action, int | np.integer) and not isinstance(action, bool | np.bool_):
+    if type(action) is int or (isinstance(action, int | np.integer) and not isinstance(action, bool)):
         number = int(action)
         if 0 <= number < game.num_actions:
             return number

@@ -200,7 +200,8 @@ def deal(state: Row, rules: Row) -> None:
     """Shuffle, give each player a hand, and let chance or the rules say who begins."""
     key = draw(state["key"], state["round"])
     size = rules["pack_size"]
-    state["pack"][:] = rules["pack"]
+    for place in range(MAX_CARDS):
+        state["pack"][place] = rules["pack"][place]
     shuffle(state["pack"], 0, size, key)
     state["seat"] = rules["first_player"]
     if rules["first_player"] < 0:
@@ -214,10 +215,12 @@ def deal(state: Row, rules: Row) -> None:
 @kernel
 def give_hands(state: Row, rules: Row) -> None:
     """Each player takes a hand from the top of the pack, seat by seat."""
-    state["hand"][:, :] = UNKNOWN
     state["dealt"] = 0
-    for seat in range(rules["num_players"]):
+    for seat in range(MAX_PLAYERS):
         state["hand_size"][seat] = 0
+        for place in range(MAX_HAND):
+            state["hand"][seat, place] = UNKNOWN
+    for seat in range(rules["num_players"]):
         for _ in range(rules["hand_size"]):
             draw_card(state, seat)
 
@@ -262,7 +265,8 @@ def legal(state: Row, rules: Row, mask: np.ndarray) -> int:
     top = state["pile"][state["pile_size"] - 1] if value != EMPTY else UNKNOWN
     ways = rules["ways"][value + 1, top + 1]
     count = 0
-    mask[:] = 0
+    for action in range(len(mask)):
+        mask[action] = 0
     for place in range(state["hand_size"][seat]):
         card = state["hand"][seat, place]
         count += allow(mask, rules["action_of"][card, ADD])
@@ -426,12 +430,24 @@ def score_scale(rules: Rules, num_players: int) -> float:
 @kernel
 def hide(view: Row, rules: Row, seat: int) -> None:
     """A seat knows its own hand, all that was played, and how many cards everybody holds."""
-    view["pack"][:] = UNKNOWN
+    for place in range(MAX_CARDS):
+        view["pack"][place] = UNKNOWN
     if seat != ANYBODY:
         for other in range(rules["num_players"]):
             if other != seat:
                 for place in range(MAX_HAND):
                     view["hand"][other, place] = UNKNOWN
+
+
+@kernel
+def unseen_cards(view: Row, rules: Row, value: int) -> int:
+    """How many cards of a value are in no known hand and were never played."""
+    count = rules["deck_counts"][value] - view["played"][value]
+    for seat in range(rules["num_players"]):
+        for place in range(view["hand_size"][seat]):
+            if view["hand"][seat, place] == value:
+                count -= 1
+    return count
 
 
 @kernel
@@ -442,14 +458,9 @@ def determinize(view: Row, rules: Row, key: np.uint64) -> None:
     every way to place the unseen cards is equally likely.
     """
     size, players = rules["pack_size"], rules["num_players"]
-    unseen = rules["deck_counts"] - view["played"]
-    for seat in range(players):
-        for place in range(view["hand_size"][seat]):
-            if view["hand"][seat, place] != UNKNOWN:
-                unseen[view["hand"][seat, place]] -= 1
     start = size
     for value in range(NUM_VALUES):
-        for _ in range(unseen[value]):
+        for _ in range(unseen_cards(view, rules, value)):
             start -= 1
             view["pack"][start] = value
     shuffle(view["pack"], start, size, key)
@@ -497,7 +508,8 @@ def layout(rules: Rules, seating: Seating) -> Layout:
 def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     """Write the parts in the order of `layout`."""
     players, kinds, seats = rules["num_players"], rules["num_kinds"], rules["max_players"]
-    out[:] = 0.0
+    for each in range(len(out)):
+        out[each] = 0.0
     hand_at, at = 0, kinds
     for place in range(view["hand_size"][seat]):
         out[hand_at + rules["place_of"][view["hand"][seat, place] + 1]] += rules["share_of_hand"]
