@@ -290,22 +290,15 @@ def step_tables(
 
 
 @template
-def step_table(
-    states: np.ndarray,
-    rules: np.ndarray,
-    episodes: np.ndarray,
-    action: int,
-    policy: int,
-    views: np.ndarray,
-    observations: np.ndarray,
-    masks: np.ndarray,
-    rewards: np.ndarray,
-    news: np.ndarray,
-) -> None:
-    """Play the seat to move at a single table (an action below 0: nobody moves) and say how it stands in `news`.
+def step_table(desks: np.ndarray, action: int, policy: int, observations: np.ndarray, masks: np.ndarray) -> None:
+    """Play the seat to move at a single table (an action below 0: nobody moves) and say how it stands in its `news`.
 
-    `news`, int64: seat to move, over, round, illegal actions replaced, offender, and 1 where somebody was paid.
+    `desks` is one record of `desk_dtype`. One argument instead of six: at one table a call costs more than its work.
     """
+    desk = desks[0]
+    states, rules, episodes, rewards, news = (
+        desk["states"], desk["rules"], desk["episodes"], desk["rewards"], desk["news"],
+    )  # fmt: skip
     paid = False
     for seat in range(rules[0]["num_players"]):
         rewards[0, seat] = 0.0
@@ -314,12 +307,13 @@ def step_table(
         for seat in range(rules[0]["num_players"]):
             paid |= rewards[0, seat] != 0.0
     seat = states[0]["seat"]
-    look(states, 0, rules, seat, views, 0)
-    observe(views[0], rules[0], seat, observations[0])
+    look(states, 0, rules, seat, desk["views"], 0)
+    observe(desk["views"][0], rules[0], seat, observations[0])
     if states[0]["over"] == RUNNING:
-        legal(views[0], rules[0], masks[0])
+        legal(desk["views"][0], rules[0], masks[0])
     else:
-        masks[0, :] = 0
+        for each in range(masks.shape[1]):
+            masks[0, each] = 0
     news[0], news[1], news[2] = seat, states[0]["over"], states[0]["round"]
     news[3], news[4], news[5] = episodes[0]["replaced"], episodes[0]["offender"], paid
 
@@ -622,6 +616,34 @@ def write_seats(
 
 
 @player_template
+def turn_seat(desks: np.ndarray, action: int, policy: int, observations: np.ndarray, masks: np.ndarray) -> float:
+    """A step of the learner at a single table (see `step_table`), all other players compiled; returns its reward.
+
+    `news`, int64: the learner's seat, over, round, illegal actions replaced, and offender.
+    """
+    desk = desks[0]
+    states, rules, episodes, paid, news = (
+        desk["states"], desk["rules"], desk["episodes"], desk["rewards"], desk["news"],
+    )  # fmt: skip
+    play(states[0], rules[0], episodes[0], masks[0], action, policy, paid, 0)
+    settle(states, 0, rules, episodes, desk["views"], 0, masks, paid)
+    learner = episodes[0]["learner"]
+    reward = paid[0, learner]
+    for seat in range(rules[0]["num_players"]):
+        paid[0, seat] = 0.0
+    look(states, 0, rules, learner, desk["views"], 0)
+    observe(desk["views"][0], rules[0], learner, observations[0])
+    if states[0]["over"] == RUNNING:
+        legal(desk["views"][0], rules[0], masks[0])
+    else:
+        for each in range(masks.shape[1]):
+            masks[0, each] = 1
+    news[0], news[1], news[2] = learner, states[0]["over"], states[0]["round"]
+    news[3], news[4] = episodes[0]["replaced"], episodes[0]["offender"]
+    return reward
+
+
+@player_template
 def turn_seats(
     states: np.ndarray,
     rules: np.ndarray,
@@ -732,6 +754,23 @@ def set_seed(episode: Row, seed: int, number: int = 0) -> None:
     episode["number"] = number
 
 
+@cache
+def desk_dtype(definition: Definition) -> np.dtype[np.void]:
+    """All that a single table has but its observation and mask, whose sizes the rules decide."""
+    return np.dtype(
+        [
+            ("states", definition.state, (1,)),
+            ("views", definition.state, (1,)),
+            ("rules", definition.row, (1,)),
+            ("episodes", EPISODE, (1,)),
+            # Seat to move, over, round, illegal actions replaced, offender, and 1 where the last step paid anybody.
+            ("news", np.int64, (6,)),
+            ("rewards", np.float32, (1, MAX_SEATS)),
+        ],
+        align=True,
+    )
+
+
 # --- one table --------------------------------------------------------------------------------------------------------
 
 
@@ -757,15 +796,16 @@ class Table:
         self.game = game
         self.policy = ILLEGAL.index(policy)
         self.loops = loops(game.definition)
-        self.states = np.zeros(1, game.definition.state)
-        self.episodes = np.zeros(1, EPISODE)
-        self.episodes["number"] = -1
+        self._step = self.loops.step_table
+        self._desks = np.zeros(1, desk_dtype(game.definition))
+        self._desks["rules"][0] = game.row
+        self.states = self._desks["states"][0]
+        self.episodes = self._desks["episodes"][0]
+        self._news = self._desks["news"][0]
+        self.rewards = self._desks["rewards"][0][:, : game.num_players]
         self.observations = np.zeros((1, game.layout.size), np.float32)
         self.masks = np.zeros((1, game.num_actions), np.int8)
-        self.rewards = np.zeros((1, game.num_players), np.float32)
-        self._views = np.zeros(1, game.definition.state)
         self._mask = self.masks[0]
-        self._news = np.zeros(6, np.int64)
         self.seat = self.over = self.round = self.replaced = 0
         self.offender = -1
         self.paid = False
@@ -804,10 +844,7 @@ class Table:
 
     def _play(self, action: int) -> None:
         """Play an action, or with −1 only see how things stand."""
-        self.loops.step_table(
-            self.states, self.game.row, self.episodes, action, self.policy, self._views, self.observations, self.masks,
-            self.rewards, self._news,
-        )  # fmt: skip
+        self._step(self._desks, action, self.policy, self.observations, self.masks)
         self.seat, self.over, self.round, self.replaced, self.offender, self.paid = self._news.tolist()
 
     @property

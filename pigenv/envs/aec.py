@@ -115,7 +115,7 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         self.table.start(first, number, deals)
         self._seed, self._number = first, number
         self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards, self._paid_before = self._no_rewards.copy(), False
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
@@ -136,7 +136,9 @@ class PigAECEnv(AECEnv[str, Any, Any]):
             return
         table.step(action)
         self._cumulative_rewards[agent] = 0.0
-        self.rewards = self._no_rewards.copy()
+        if self._paid_before:
+            self.rewards = self._no_rewards.copy()
+        self._paid_before = table.paid
         if table.paid:
             self.rewards = dict(zip(self.possible_agents, table.rewards[0].tolist(), strict=True))
             self._accumulate_rewards()
@@ -160,9 +162,8 @@ class PigAECEnv(AECEnv[str, Any, Any]):
     def _refresh_infos(self) -> None:
         table = self.table
         seat, replaced, offender = table.seat, table.replaced, table.offender
-        self.infos = {
-            agent: {"seat": seat, "illegal": 0, "replaced": replaced} for agent in self.possible_agents
-        }
+        info = {"seat": seat, "illegal": 0, "replaced": replaced}
+        self.infos = {agent: info.copy() for agent in self.possible_agents}
         if offender >= 0:
             self.infos[self.possible_agents[offender]]["illegal"] = 1
         if self._in_info:
@@ -174,14 +175,14 @@ class PigAECEnv(AECEnv[str, Any, Any]):
 
     def observe(self, agent: str) -> Any:
         """What an agent sees now; valid at any time after a reset, for the final position too."""
-        seat = self._seat_of[agent]
-        table = self.table
+        seat, table = self._seat_of[agent], self.table
         if not table.started:
             raise UsageError("nothing to observe before the first reset")
-        observation = table.observations[0].copy() if seat == table.seat else table.observe(seat)
-        if not self._in_obs:
-            return observation
-        return {"observation": observation, "action_mask": self._mask(seat)}
+        if seat == table.seat:
+            observation, mask = table.observations[0].copy(), table.masks[0].copy()
+        else:
+            observation, mask = table.observe(seat), np.zeros(self.game.num_actions, np.int8)
+        return {"observation": observation, "action_mask": mask} if self._in_obs else observation
 
     def state(self) -> np.ndarray:
         """Everything, for a critic that may see all: each seat's observation in seat order, then the pack of bytes

@@ -12,7 +12,17 @@ from pigenv.agent import Agent, Decisions, KernelAgent, find_agent
 from pigenv.errors import AgentError, IllegalActionError, OptionError, UsageError
 from pigenv.game import RUNNING, Game
 from pigenv.kernel import mix
-from pigenv.table import EPISODE, FORFEIT, ILLEGAL, OUTSIDE, RAISE, checked_seed, player_loops, set_seed
+from pigenv.table import (
+    EPISODE,
+    FORFEIT,
+    ILLEGAL,
+    OUTSIDE,
+    RAISE,
+    checked_seed,
+    desk_dtype,
+    player_loops,
+    set_seed,
+)
 
 __all__ = ["Learners"]
 
@@ -58,8 +68,7 @@ class Learners:
         self.seating = _seating(learner_seat, game.num_players)
         self.opponents = _line_up(opponents, game)
         self.agents = list(dict.fromkeys(self.opponents))
-        self.states = np.zeros(num_envs, game.definition.state)
-        self.episodes = np.zeros(num_envs, EPISODE)
+        self._allocate()
         self.observations = np.zeros((num_envs, game.layout.size), np.float32)
         self.final = np.zeros_like(self.observations)
         self.ended = np.zeros(num_envs, EPISODE)
@@ -68,10 +77,22 @@ class Learners:
         self.over = np.zeros(num_envs, np.int8)
         self.started = False
         self.deals: tuple[Mapping[str, Any], ...] = ()
-        self._paid = np.zeros((num_envs, game.num_players), np.float32)
-        self._views = np.zeros(threads, game.definition.state)
         self._actions = np.zeros(num_envs, np.int64)
         self._bind()
+
+    def _allocate(self) -> None:
+        """The records; those of a single table lie on one desk, which a single call takes as one argument."""
+        if self.num_envs == 1:
+            self._desks = np.zeros(1, desk_dtype(self.game.definition))
+            self._desks["rules"][0] = self.game.row
+            self.states, self.episodes = self._desks["states"][0], self._desks["episodes"][0]
+            self._views, self._paid = self._desks["views"][0], self._desks["rewards"][0]
+            self._news = self._desks["news"][0]
+        else:
+            self.states = np.zeros(self.num_envs, self.game.definition.state)
+            self.episodes = np.zeros(self.num_envs, EPISODE)
+            self._views = np.zeros(self.threads, self.game.definition.state)
+            self._paid = np.zeros((self.num_envs, self.game.num_players), np.float32)
 
     def _bind(self) -> None:
         """Look up the compiled loops and number the opponents for them: kernels from 0 on, others from −2 down."""
@@ -224,6 +245,26 @@ class Learners:
             self.over[~acting] = RUNNING
         self._write(np.ones(self.num_envs, bool))
 
+    def step_single(self, action: int) -> tuple[float, int]:
+        """`step` at a single table, without beginning a new game; an action as `whole_action` gives it.
+
+        Returns:
+            The learner's reward, and RUNNING, TERMINATED or TRUNCATED.
+        """
+        if self.policy == RAISE or not self._all_compiled:
+            self._actions[0] = action
+            self.step(self._actions, same_step=False)
+            return float(self.rewards[0]), int(self.over[0])
+        reward = self.loops.turn_seat(self._desks, action, self.policy, self.observations, self.masks)
+        over = self._news.item(1)
+        self.rewards[0], self.over[0] = reward, over
+        return reward, over
+
+    def learner_news(self) -> tuple[int, int, int]:
+        """The learner's seat at a single table, illegal actions replaced there, and the offender's seat or −1."""
+        learner, _, _, replaced, offender, _ = self._news.tolist()
+        return learner, replaced, offender
+
     def _advance(self, actions: np.ndarray, acting: np.ndarray, policy: int) -> None:
         rounds = self.states["round"].copy() if self.deals else None
         self.loops.step_seats(
@@ -284,6 +325,10 @@ class Learners:
         self.loops.write_seats(
             self.states, self.game.row, self.episodes, which, self._views, self.observations, self.masks
         )
+        if self.num_envs == 1:
+            episode, state = self.episodes[0], self.states[0]
+            seen = (episode["learner"], state["over"], state["round"], episode["replaced"], episode["offender"], 0)
+            self._news[:] = seen
 
     def scores(self) -> np.ndarray:
         """Every seat's points as they stand, float64, shape `(num_envs, num_players)`."""
@@ -293,12 +338,20 @@ class Learners:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()}
-        del kept["loops"]
+        for name in ("loops", "_desks", "_news"):
+            kept.pop(name, None)
         return kept
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        records = {name: state.pop(name) for name in ("states", "episodes", "_views", "_paid")}
         self.__dict__.update(state)
+        self._allocate()
+        for name, values in records.items():
+            getattr(self, name)[:] = values
         self._bind()
+        if self.started:
+            self._write(np.ones(self.num_envs, bool))
 
 
 _ATTEMPTS: Final = 1000

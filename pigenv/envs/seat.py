@@ -72,7 +72,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
         self.learners = Learners(self.game, 1, opponents, learner_seat, checked_policy(illegal))
         self.observation_space, self.action_space = single_spaces(self.game, mask)
-        self._given = np.zeros(1, np.int64)
+        self._over = TERMINATED
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin a new episode, up to the learner's first decision.
@@ -90,6 +90,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
             super().reset(seed=checked_seed(seed))
         self.learners.seed([seed])
         self.learners.start(np.ones(1, bool), deals)
+        self._over = RUNNING
         return self._observation(), self._info()
 
     def _check_deals(self, deals: list[Mapping[str, Any]]) -> None:
@@ -105,14 +106,10 @@ class SeatEnv(gymnasium.Env[Any, Any]):
             UsageError: There was no reset, or the episode is over.
             IllegalActionError: The action is none of the space, or not legal with `illegal="raise"`; nothing changed.
         """
-        learners = self.learners
-        if not learners.started or learners.over[0] != RUNNING:
+        if self._over != RUNNING:
             raise UsageError("the episode is over, or there was none; call reset first")
-        self._given[0] = whole_action(action, self.game)
-        learners.step(self._given, same_step=False)
-        over = learners.over[0]
-        ended, cut = bool(over == TERMINATED), bool(over == TRUNCATED)
-        return self._observation(), float(learners.rewards[0]), ended, cut, self._info()
+        reward, self._over = self.learners.step_single(whole_action(action, self.game))
+        return self._observation(), reward, self._over == TERMINATED, self._over == TRUNCATED, self._info()
 
     def action_masks(self) -> np.ndarray:
         """The actions legal now, bool, shape `(num_actions,)`; all true when the episode is over."""
@@ -125,11 +122,10 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         return {"observation": observation, "action_mask": self.learners.masks[0].copy()}
 
     def _info(self) -> dict[str, Any]:
-        episode = self.learners.episodes[0]
-        learner, offender = int(episode["learner"]), int(episode["offender"])
-        info = {"seat": learner, "illegal": int(offender == learner), "replaced": int(episode["replaced"])}
+        learner, replaced, offender = self.learners.learner_news()
+        info: dict[str, Any] = {"seat": learner, "illegal": int(offender == learner), "replaced": replaced}
         if self._in_info:
-            info["action_mask"] = self.learners.masks[0].copy()  # type: ignore[assignment]
+            info["action_mask"] = self.learners.masks[0].copy()
         return info
 
     def scores(self) -> np.ndarray:
