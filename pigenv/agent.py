@@ -91,6 +91,9 @@ class KernelAgent:
     def __repr__(self) -> str:
         return f"KernelAgent({self.name!r})"
 
+    def __deepcopy__(self, memo: dict[int, object]) -> KernelAgent:
+        return self
+
     def __reduce__(self) -> tuple[object, ...]:
         # By name: a compiled kernel belongs to its process.
         return _restore_kernel_agent, (self.name, self.base)

@@ -304,6 +304,12 @@ class Learners:
             )
         return actions
 
+    def sample(self) -> np.ndarray:
+        """A uniformly random legal action for each table, int64, shape `(num_envs,)`."""
+        actions = np.zeros(self.num_envs, np.int64)
+        self.loops.random_actions(self.masks, self.episodes, actions)
+        return actions
+
     def decisions(self, tables: np.ndarray) -> Decisions:
         """What the seats to move at some tables are asked."""
         count = len(tables)

@@ -110,6 +110,13 @@ class SelfPlay:
         self.loops.random_actions(self.masks, self.episodes, self._sampled)
         return self._sampled
 
+    def run(self, count: int) -> None:
+        """Make `count` uniformly random decisions at every table in one call, writing all that `step` writes."""
+        self.loops.run_tables(
+            self.states, self.game.row, self.episodes, count, self.seats, self._views, self.observations, self.masks,
+            self.rewards,
+        )  # fmt: skip
+
     def scores(self) -> np.ndarray:
         """Every seat's points as they stand, float64, shape `(num_tables, num_players)`."""
         points = np.zeros((self.num_tables, self.game.num_players))

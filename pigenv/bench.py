@@ -1,0 +1,216 @@
+"""How fast each layer is, measured: decisions a second at uniformly random legal play."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from pigenv.agent import find_agent
+from pigenv.errors import UnknownNameError, closest
+from pigenv.game import Game
+from pigenv.table import EPISODE, loops, set_seed
+
+__all__ = ["LAYERS", "measure"]
+
+LAYERS: Final = ("playout", "kernel", "batch", "aec", "seat", "vector")
+BATCH: Final = 4096
+REPEATS: Final = 7
+SECONDS: Final = 0.4  # of each repeat
+SINGLE_BLOCK: Final = 2000  # decisions between two looks at the clock at a single table
+_WARM_UP: Final = 0.1
+
+
+def measure(
+    game: Game,
+    layers: tuple[str, ...] = LAYERS,
+    *,
+    batch: int = BATCH,
+    repeats: int = REPEATS,
+    seconds: float = SECONDS,
+    threads: int | None = None,
+    progress: Callable[[str], None] = lambda layer: None,
+) -> dict[str, Any]:
+    """Measure layers of a game.
+
+    Args:
+        game: The game at the table.
+        layers: Some of `LAYERS`: "playout" (whole games in the kernel, nothing written), "kernel" (many steps of a batch
+            in one call, observation and mask written), "batch" (one call a step, from Python), "aec", "seat" (one-seat
+            environment, each step of which is a decision of the learner and those of its opponents; the learner's are
+            counted), "vector" (the same at many tables).
+        batch: Tables of the layers that have many.
+        repeats: How often each is measured; the median counts.
+        seconds: How long each repeat takes.
+        threads: More than one thread is measured besides one; all there are where None.
+        progress: Called with what is measured next.
+
+    Returns:
+        One entry a layer under `results`, and the machine.
+    """
+    for layer in layers:
+        if layer not in LAYERS:
+            raise UnknownNameError(f"there is no layer {layer!r}; {closest(layer, LAYERS)}")
+    most = threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+    results = []
+    for layer in layers:
+        several = layer in ("playout", "kernel", "batch", "vector")
+        for count in (1, most) if several and most > 1 else (1,):
+            progress(f"{layer}, {count} thread{'s' if count > 1 else ''}")
+            rates = list(_rates(_WORK[layer](game, batch, count), repeats, seconds))
+            results.append(
+                {
+                    "game": game.id,
+                    "layer": layer,
+                    "num_players": game.num_players,
+                    "batch": batch if several and layer != "playout" else 1,
+                    "threads": count,
+                    "per_second": round(statistics.median(rates)),
+                    "lowest": round(min(rates)),
+                    "highest": round(max(rates)),
+                    "repeats": repeats,
+                }
+            )
+    return {"format": "pigenv.bench/1", "machine": machine(), "results": results}
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    return {
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _rates(work: Callable[[], int], repeats: int, seconds: float) -> Iterator[float]:
+    """Decisions a second in each repeat, after a warm-up that compiles."""
+    _run(work, _WARM_UP)
+    for _ in range(repeats):
+        yield _run(work, seconds)
+
+
+def _run(work: Callable[[], int], seconds: float) -> float:
+    done, start = 0, time.perf_counter()
+    while (passed := time.perf_counter() - start) < seconds or not done:
+        done += work()
+    return done / passed
+
+
+def _playout(game: Game, batch: int, threads: int) -> Callable[[], int]:
+    states, episodes = np.zeros(threads, game.definition.state), np.zeros(threads, EPISODE)
+    masks = np.zeros((threads, game.num_actions), np.int8)
+    for thread in range(threads):
+        set_seed(episodes[thread], thread)
+    run = loops(game.definition, threads > 1).playouts
+    return lambda: int(run(states, game.row, episodes, 2000, masks))
+
+
+def _selfplay(game: Game, batch: int, threads: int) -> Any:
+    from pigenv.envs.selfplay import SelfPlay
+
+    tables = SelfPlay(game, batch, illegal="forfeit", threads=threads)
+    tables.reset(0)
+    return tables
+
+
+def _kernel(game: Game, batch: int, threads: int) -> Callable[[], int]:
+    tables = _selfplay(game, batch, threads)
+
+    def work() -> int:
+        tables.run(50)
+        return 50 * batch
+
+    return work
+
+
+def _batch(game: Game, batch: int, threads: int) -> Callable[[], int]:
+    tables = _selfplay(game, batch, threads)
+
+    def work() -> int:
+        tables.step(tables.sample())
+        return batch
+
+    return work
+
+
+def _aec(game: Game, batch: int, threads: int) -> Callable[[], int]:
+    from pigenv.envs.aec import PigAECEnv
+
+    env = PigAECEnv(game)
+    env.reset(seed=0)
+    pick = _quick_choice()
+
+    def work() -> int:
+        for _ in range(SINGLE_BLOCK):
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.reset()
+                observation = env.last()[0]
+            env.step(pick(observation["action_mask"]))
+        return SINGLE_BLOCK
+
+    return work
+
+
+def _seat(game: Game, batch: int, threads: int) -> Callable[[], int]:
+    from pigenv.envs.seat import SeatEnv
+
+    env = SeatEnv(game, opponents=find_agent("uniform", game))
+    _, info = env.reset(seed=0)
+    pick = _quick_choice()
+    mask = [info["action_mask"]]
+
+    def work() -> int:
+        for _ in range(SINGLE_BLOCK):
+            _, _, terminated, truncated, info = env.step(pick(mask[0]))
+            if terminated or truncated:
+                _, info = env.reset()
+            mask[0] = info["action_mask"]
+        return SINGLE_BLOCK
+
+    return work
+
+
+def _quick_choice() -> Callable[[np.ndarray], int]:
+    """A legal action by chance, cheap enough not to hide what is measured: the first from a random place on."""
+    places = np.random.default_rng(0).integers(0, 1 << 30, 4096).tolist()
+    turn = [0]
+
+    def pick(mask: np.ndarray) -> int:
+        turn[0] = (turn[0] + 1) % 4096
+        start = places[turn[0]] % len(mask)
+        action = start + int(mask[start:].argmax())
+        return action if mask[action] else int(mask.argmax())
+
+    return pick
+
+
+def _vector(game: Game, batch: int, threads: int) -> Callable[[], int]:
+    from pigenv.envs.vector import SeatVectorEnv
+
+    env = SeatVectorEnv(game, batch, opponents=find_agent("uniform", game), threads=threads)
+    env.reset(seed=0)
+    sample = env.learners.sample
+
+    def work() -> int:
+        env.step(sample())
+        return batch
+
+    return work
+
+
+_WORK: Final[dict[str, Callable[[Game, int, int], Callable[[], int]]]] = {
+    "playout": _playout,
+    "kernel": _kernel,
+    "batch": _batch,
+    "aec": _aec,
+    "seat": _seat,
+    "vector": _vector,
+}
