@@ -1,95 +1,161 @@
-"""Agents by name.
+"""Which agents there are, and how one is found by its name.
 
-A game's own players are found by themselves: the module `pigenv.agents.<game>`, or for a game in another package the
-module behind the entry point of that name in the group `pigenv.agents`, has a dict `PLAYERS` of kernels, weakest first.
+A name is, in this order: `uniform`; `game/player`, a hand-written player of a game; the path of a checkpoint, with
+`:sample` after it for one that draws its actions; `module:Class`, anybody's own agent.
+
+Hand-written players are found by themselves: those of the game `pig10` are the `PLAYERS` of the module
+`pigenv.agents.pig10`, and those of a game in another package the `PLAYERS` of the module that its entry point of the
+group `pigenv.agents` names (`name = "their.players"`).
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
+import sys
+from collections.abc import Mapping
 from functools import cache
-from importlib import metadata
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from os.path import isfile as is_file  # unlike pathlib's, false for a name that no file could have
 from pathlib import Path
+from types import ModuleType
+from typing import Final
 
+from pigenv import registry
 from pigenv.agent import Agent, KernelAgent
+from pigenv.agents.checkpoint import SAMPLE, PolicyAgent, load_checkpoint
 from pigenv.agents.uniform import UNIFORM
 from pigenv.errors import AgentError, UnknownNameError, closest
 from pigenv.game import Act, Definition, Game
 
-__all__ = ["find", "names"]
+__all__ = ["find", "names", "players"]
 
-ENTRY_POINTS = "pigenv.agents"
-CHECKPOINT_ENDING = ".safetensors"
-
-
-@cache
-def _players(base: str) -> dict[str, Act]:
-    """The kernels of a game's hand-written players by name, weakest first; none if it has none."""
-    module = f"pigenv.agents.{base}"
-    for point in metadata.entry_points(group=ENTRY_POINTS):
-        if point.name == base:
-            module = point.value.partition(":")[0]
-    if importlib.util.find_spec(module) is None:
-        return {}
-    players: dict[str, Act] = getattr(importlib.import_module(module), "PLAYERS", {})
-    return players
+ENTRY_POINTS: Final = "pigenv.agents"
+_PACKAGE: Final = "pigenv.agents"
 
 
-def names(definition: Definition | None = None) -> list[str]:
-    """The names of all agents that need no file: `uniform`, then the game's own, weakest first."""
-    if definition is None:
-        return [UNIFORM.name]
-    return [UNIFORM.name, *(f"{definition.base}/{player}" for player in _players(definition.base))]
-
-
-@cache
-def _own(base: str, player: str) -> KernelAgent | None:
-    kernel = _players(base).get(player)
-    return None if kernel is None else KernelAgent(f"{base}/{player}", kernel, base)
+def names(game: Game | Definition | None = None) -> list[str]:
+    """The names of the agents that come with the suite, weakest first: of one game, or of all."""
+    games = registry.definitions() if game is None else [_definition(game)]
+    return [UNIFORM.name, *(f"{each.base}/{player}" for each in games for player in players(each.base))]
 
 
 def find(name: str, game: Game | Definition | None = None) -> Agent:
-    """The agent of this name: from the catalog, then a file, then `module:Class`.
+    """The agent of a name.
+
+    Hand-written players and policies hold no state, and the same name gives the same or an equal one. A class is
+    instantiated each time, so that what it remembers at one table is not mixed up with another.
 
     Args:
-        name: `uniform`, `pig10/careful`, a checkpoint's path, or `module:Class`.
-        game: The game it is to play; an agent of another one is refused.
+        name: See above.
+        game: The game it is to play; None to take an agent of any game.
 
     Raises:
-        UnknownNameError: There is no such agent.
-        AgentError: There is, but it cannot be built, or plays another game.
-        CheckpointError: It is a checkpoint that does not fit.
+        UnknownNameError: Nothing goes by that name.
+        AgentError: It is an agent of another game, or no agent.
+        CheckpointError: It is a file, but no checkpoint that can play this game.
     """
-    definition = game.definition if isinstance(game, Game) else game
     if name == UNIFORM.name:
         return UNIFORM
     base, slash, player = name.partition("/")
-    if slash and (found := _own(base, player)) is not None:
-        if definition is not None and definition.base != base:
-            raise AgentError(f"{name} plays {base}, not {definition.base}; {closest(player, names(definition))}")
+    if slash and player in players(base):
+        return _hand_written(base, player, game)
+    path = name.removesuffix(SAMPLE)
+    if is_file(path):  # noqa: PTH113
+        return _policy(path, name != path, game)
+    module, colon, attribute = name.partition(":")
+    if colon and attribute.isidentifier() and _exists(module):
+        return _own(name, module, attribute)
+    hint = closest(name, names(game))
+    raise UnknownNameError(f"there is no agent {name!r}; {hint}, the path of a checkpoint, or module:Class")
+
+
+def _definition(game: Game | Definition) -> Definition:
+    return game.definition if isinstance(game, Game) else game
+
+
+# --- hand-written players ---------------------------------------------------------------------------------------------
+
+
+@cache
+def players(base: str) -> Mapping[str, Act]:
+    """The hand-written players of a game (`pig10`), weakest first; none where there are none."""
+    found: Mapping[str, Act] = {}
+    if not base.isidentifier():
         return found
-    path = Path(name)
-    if path.is_file():
-        if path.suffix != CHECKPOINT_ENDING:
-            raise AgentError(f"{name} is no checkpoint of ours; they end in {CHECKPOINT_ENDING}")
-        from pigenv.agents.checkpoint import load_checkpoint
-
-        return load_checkpoint(path, game if isinstance(game, Game) else None)
-    if ":" in name and not path.suffix:
-        return _imported(name)
-    raise UnknownNameError(
-        f"there is no agent {name!r}; {closest(name, names(definition))}, or a checkpoint's path, or module:Class"
-    )
+    own = f"{_PACKAGE}.{base}"
+    if base in registry.names() and find_spec(own):
+        found = import_module(own).PLAYERS
+    else:
+        for point in metadata.entry_points(group=ENTRY_POINTS, name=base):
+            found = point.load().PLAYERS
+    return found
 
 
-def _imported(name: str) -> Agent:
-    """An agent from anybody's module."""
-    module, _, attribute = name.partition(":")
+@cache
+def _player(base: str, player: str) -> KernelAgent:
+    return KernelAgent(f"{base}/{player}", players(base)[player], base)
+
+
+def _hand_written(base: str, player: str, game: Game | Definition | None) -> Agent:
+    """A player of a game, which must be the one wanted."""
+    if game is not None and _definition(game).base != base:
+        wanted = _definition(game)
+        raise AgentError(f"{base}/{player} plays {base}, not {wanted.base}; valid here: {', '.join(names(wanted))}")
+    return _player(base, player)
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+_policies: dict[
+    tuple[str, Definition | None], tuple[tuple[int, int], PolicyAgent]
+] = {}  # with time and size of the file
+
+
+def _policy(path: str, sample: bool, game: Game | Definition | None) -> Agent:
+    """The policy in a file, read again if the file has changed."""
+    about = Path(path).stat()
+    stamp = (about.st_mtime_ns, about.st_size)
+    wanted = None if game is None else _definition(game)
+    key = (f"{path}{SAMPLE}" if sample else path, wanted)
+    if key not in _policies or _policies[key][0] != stamp:
+        _policies[key] = (stamp, load_checkpoint(path, wanted, sample))
+    agent = _policies[key][1]
+    if isinstance(game, Game):
+        agent.check(game)
+    return agent
+
+
+# --- anybody's own ----------------------------------------------------------------------------------------------------
+
+
+def _own(name: str, module: str, attribute: str) -> Agent:
+    """An agent of somebody's own class, from a module that can be imported here or stands in the current folder."""
     try:
-        made = getattr(importlib.import_module(module), attribute)()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise AgentError(f"cannot build the agent {name}: {error}") from error
+        made: object = getattr(_imported(module), attribute)()
+    except Exception as error:
+        # Whatever somebody else's code raises, the reader of the message wants to know where and what.
+        raise AgentError(f"agent {name!r} cannot be made: {type(error).__name__}: {error}") from error
+    lacking = [each for each in ("name", "reset", "act") if not hasattr(made, each)]
     if not isinstance(made, Agent):
-        raise AgentError(f"{name} is no agent: it needs name, reset(seed) and act(decisions)")
+        raise AgentError(f"agent {name!r} must have name, reset and act; it lacks {' and '.join(lacking)}")
     return made
+
+
+def _imported(module: str) -> ModuleType:
+    """A module; a command started from its own script does not look into the current folder by itself."""
+    here = str(Path.cwd())
+    if here in sys.path or "" in sys.path:
+        return import_module(module)
+    sys.path.insert(0, here)
+    try:
+        return import_module(module)
+    finally:
+        sys.path.remove(here)
+
+
+def _exists(module: str) -> bool:
+    """Whether the first part of a module's name can be imported here or stands in the current folder."""
+    first = module.partition(".")[0]
+    return first.isidentifier() and (
+        first in sys.modules or find_spec(first) is not None or Path(f"{first}.py").is_file() or Path(first).is_dir()
+    )

@@ -1,7 +1,8 @@
 """A trained policy on disk, and the agent that plays it with NumPy alone.
 
-A checkpoint is one safetensors file: numbers and text, nothing that loading it could run. Its header names the game,
-version, rules and observation layout that the policy was trained on, and a checksum of all that is in it.
+A checkpoint is one safetensors file: tensors, and a header of JSON texts that says what they are and which game, rules
+and observation layout they were trained on. Loading one never runs code. A SHA-256 over the whole file stands in the
+header, so that a file changed in any byte is refused before anything in it is believed.
 """
 
 from __future__ import annotations
@@ -9,206 +10,348 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from pigenv import __version__, registry
+from pigenv import registry
 from pigenv.agent import Decisions
 from pigenv.errors import CheckpointError, MissingExtraError, PigenvError
-from pigenv.game import Game
-from pigenv.kernel import draw
+from pigenv.game import Definition, Game
 
-__all__ = ["PolicyAgent", "load_checkpoint", "save_checkpoint"]
+__all__ = ["FORMAT", "SAMPLE", "SUFFIX", "PolicyAgent", "load_checkpoint", "save_checkpoint"]
 
-FORMAT = "pigenv.checkpoint/1"
-ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0)}
+FORMAT: Final = "pigenv.checkpoint/1"
+SUFFIX: Final = ".safetensors"
+SAMPLE: Final = ":sample"
+"""After a path: the policy draws its actions instead of playing the likeliest."""
+
+ACTIVATIONS: Final[dict[str, Callable[[np.ndarray], np.ndarray]]] = {
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0.0),
+}
+"""What may follow each hidden layer."""
+
+# The file's hash is taken with zeros where the hash itself will stand.
+_NO_HASH: Final = "0" * 64
+_HASH_PLACE: Final = re.compile(rb'"sha256":"([0-9a-f]{64})"')
+_LENGTH_BYTES: Final = 8  # a safetensors file begins with the length of its header
+_BIT_SHARE: Final = 2.0**-32
+_HALF_WORD: Final = np.uint64(32)
+
+
+# --- saving -----------------------------------------------------------------------------------------------------------
 
 
 def save_checkpoint(
-    path: Path | str, tensors: Mapping[str, np.ndarray], game: Game, about: Mapping[str, Any]
+    path: str | os.PathLike[str], tensors: Mapping[str, np.ndarray], game: Game, about: Mapping[str, Any]
 ) -> None:
-    """Write a policy, whole or not at all.
+    """Write a policy; a reader sees the old file or the new one whole, never half of one.
 
     Args:
-        path: The file; ends in `.safetensors`.
-        tensors: `layers.0.weight` (float32, `(out, in)`), `layers.0.bias` and so on, from observation to logits.
-        game: What it was trained for.
-        about: Further facts as JSON; `activation` ("tanh" or "relu") is needed.
+        path: Where to; the suffix is by custom `.safetensors`.
+        tensors: By name, as PyTorch names them: each layer has `{layer}.weight`, shape `(outputs, inputs)`, and
+            `{layer}.bias`. There may be more, which the actor does not use.
+        game: The game that the policy was trained on.
+        about: `layers` (the actor's layers, first to last) and `activation` (one of `ACTIVATIONS`), and whatever else
+            is worth knowing; all of it JSON.
 
     Raises:
-        CheckpointError: The file cannot be written.
+        CheckpointError: The tensors are not those of such a network for this game, or `about` is not JSON.
+        MissingExtraError: The package safetensors is not installed.
     """
-    save = _safetensors().save
-    arrays = {name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items()}
-    header = {
-        "format": FORMAT,
-        "pigenv": __version__,
-        "game": game.settings(),
-        "digest": game.digest,
-        "about": dict(about),
-    }
-    text = json.dumps(header, sort_keys=True)
-    whole = save(arrays, metadata={"header": text, "checksum": _checksum(arrays, text)})
-    target = Path(path)
-    part = target.with_name(f".{target.name}.part")
+    library = _safetensors()
+    arrays = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    if not {"layers", "activation"} <= set(about):
+        raise CheckpointError("about must have layers and activation, which say what the network is")
+    _network(str(path), arrays, about, game)
+    described = {"game_digest": game.digest, "version": game.definition.version, **game.settings(), "about": about}
     try:
-        part.write_bytes(whole)
-        os.replace(part, target)
-    except OSError as error:
-        raise CheckpointError(f"cannot write the checkpoint {target}: {error.strerror}") from None
+        header = {name: json.dumps(value) for name, value in described.items()}
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"about must be JSON; {error}") from None
+    data: bytes = library.save(arrays, {"format": FORMAT, "sha256": _NO_HASH, **header})
+    place = _HASH_PLACE.search(data)
+    assert place is not None  # the library writes the header as JSON without spaces
+    at, end = place.span(1)
+    _write_whole(Path(path), data[:at] + hashlib.sha256(data).hexdigest().encode() + data[end:])
 
 
-def load_checkpoint(path: Path | str, game: Game | None = None) -> PolicyAgent:
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file beside its place, then put it there in one go."""
+    handle, beside = tempfile.mkstemp(prefix=path.name, suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def _safetensors() -> Any:
+    """The package that reads and writes the tensors; the light core does without it."""
+    try:
+        import safetensors.numpy
+    except ImportError:
+        raise MissingExtraError("safetensors", "train") from None
+    return safetensors.numpy
+
+
+# --- loading ----------------------------------------------------------------------------------------------------------
+
+
+def load_checkpoint(
+    path: str | os.PathLike[str], game: Game | Definition | None = None, sample: bool = False
+) -> PolicyAgent:
     """Read a policy.
 
     Args:
         path: The file.
-        game: The game it is to play; checked against what it was trained for.
+        game: The game it is to play; None if that is seen at the table.
+        sample: Whether it draws its actions with the policy's probabilities, instead of playing the likeliest.
 
     Raises:
-        CheckpointError: It is no checkpoint, is damaged, or was made for another game, version, rules or layout.
+        CheckpointError: The file is no checkpoint, is damaged, or was made for another game, version, rules, number of
+            players or layout.
+        MissingExtraError: The package safetensors is not installed.
     """
-    tensors, header = _read(Path(path))
-    settings = header["game"]
+    library = _safetensors()
+    name = os.fspath(path)
     try:
-        trained = registry.make(**settings)
-    except PigenvError as error:
-        raise CheckpointError(f"{path} was trained for a game that cannot be made here: {error}") from None
-    if trained.digest != header["digest"]:
-        raise CheckpointError(f"{path} was trained on another observation or action layout of {trained.id}")
-    agent = PolicyAgent(str(path), tensors, trained, header["about"])
-    if game is not None:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"{name}: cannot be read: {error.strerror}") from None
+    header = _verified_header(name, data)
+    try:
+        described = {key: json.loads(text) for key, text in header.items() if key not in ("format", "sha256")}
+        tensors: dict[str, np.ndarray] = library.load(data)
+    except Exception as error:
+        # The hash is right, so whoever wrote this file wrote nonsense; whatever the library makes of it is one error.
+        raise CheckpointError(f"{name}: cannot be read: {error}") from None
+    trained = _trained_game(name, described, game)
+    agent = PolicyAgent(f"{name}{SAMPLE}" if sample else name, trained, tensors, described["about"], sample)
+    if isinstance(game, Game):
         agent.check(game)
     return agent
 
 
-def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Tensors and header of a file that is whole."""
-    library = _safetensors()
+def _verified_header(name: str, data: bytes) -> dict[str, str]:
+    """The header's texts, of a file that is whole and unchanged."""
+    length = int.from_bytes(data[:_LENGTH_BYTES], "little")
+    start = _LENGTH_BYTES + length
+    if FORMAT.encode() not in data or not data[_LENGTH_BYTES:].startswith(b"{"):
+        raise CheckpointError(f"{name}: not a checkpoint of this project ({FORMAT})")
+    places = list(_HASH_PLACE.finditer(data))
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"cannot read {path}: {error.strerror}") from None
-    damaged = CheckpointError(f"{path} is no checkpoint of ours, or is damaged")
+        entries = json.loads(data[_LENGTH_BYTES:start])
+        header: dict[str, str] = entries.pop("__metadata__")
+        ends = [each["data_offsets"][1] for each in entries.values()]
+        whole = start + max(ends, default=0)
+        marked = header["format"] == FORMAT and len(places) == 1
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+        cut = start > len(data)
+        raise CheckpointError(f"{name}: {'cut short' if cut else 'damaged'}: its header cannot be read") from None
+    if len(data) < whole:
+        raise CheckpointError(f"{name}: cut short: {len(data)} of {whole} bytes are there")
+    if not marked:
+        raise CheckpointError(f"{name}: damaged: its header is not that of a {FORMAT}")
+    at, end = places[0].span(1)
+    blank = data[:at] + _NO_HASH.encode() + data[end:]
+    if hashlib.sha256(blank).hexdigest().encode() != data[at:end]:
+        raise CheckpointError(f"{name}: damaged: its contents do not match its SHA-256")
+    return header
+
+
+def _trained_game(name: str, described: dict[str, Any], wanted: Game | Definition | None) -> Game:
+    """The game that the policy was trained on, which must be the one wanted, and the same today as it was then."""
     try:
-        size = int.from_bytes(raw[:8], "little")
-        if size > len(raw):
-            raise damaged
-        metadata = json.loads(raw[8 : 8 + size]).get("__metadata__", {})
-        text, checksum = metadata["header"], metadata["checksum"]
-        tensors = library.load(raw)
-        header = json.loads(text)
+        kind, version, about = described["game"], described["version"], described["about"]
+        if not isinstance(kind, str) or not isinstance(about, dict):
+            raise TypeError("its game must be a name and its description a mapping")
+        definition = _definition(name, kind, wanted)
+        if definition.version != version:
+            raise CheckpointError(f"{name}: trained on {kind}; this version of the project has {definition.id}")
+        settings = {key: described[key] for key in ("num_players", "memory", "max_players", "reward")}
+        trained = registry.make(definition, rules=described["rules"], **settings)
     except CheckpointError:
         raise
-    except Exception:
-        # The library has many ways to say that bytes are wrong, and the header's own text may be anything.
-        raise damaged from None
-    if header.get("format") != FORMAT or checksum != _checksum(tensors, text):
-        raise damaged
-    # The same tensors written anew must give the same file: a flipped byte that no reader looks at is a flaw too.
-    if library.save(tensors, metadata={"header": text, "checksum": checksum}) != raw:
-        raise damaged
-    return tensors, header
+    except (KeyError, TypeError, ValueError, PigenvError) as error:
+        raise CheckpointError(f"{name}: its description of the game cannot be used: {error}") from None
+    if trained.rules.to_json() != described["rules"]:
+        raise CheckpointError(f"{name}: {kind} has got other rule options since it was trained")
+    if trained.digest != described.get("game_digest"):
+        raise CheckpointError(
+            f"{name}: trained on another observation layout or other actions of {kind} "
+            f"(digest {described.get('game_digest')}; here {trained.digest})"
+        )
+    return trained
 
 
-def _checksum(tensors: Mapping[str, np.ndarray], header: str) -> str:
-    digest = hashlib.sha256(header.encode())
-    for name in sorted(tensors):
-        digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
-        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
-    return digest.hexdigest()
+def _definition(name: str, kind: str, wanted: Game | Definition | None) -> Definition:
+    """The game of this name as it is here, which must be the one wanted."""
+    base = kind.rpartition("_v")[0]
+    if wanted is None:
+        if base not in registry.names():
+            raise CheckpointError(f"{name}: trained on {kind}, a game that is not installed")
+        return registry.definition(base)
+    definition = wanted.definition if isinstance(wanted, Game) else wanted
+    if definition.base != base:
+        raise CheckpointError(f"{name}: trained on {kind}; it cannot play {definition.id}")
+    return definition
 
 
-def _safetensors() -> Any:
-    try:
-        import safetensors.numpy
-    except ImportError as error:
-        raise MissingExtraError("safetensors", "train") from error
-    return safetensors.numpy
+# --- playing ----------------------------------------------------------------------------------------------------------
+
+
+def _network(
+    name: str, tensors: Mapping[str, np.ndarray], about: Mapping[str, Any], game: Game
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Weights and biases of the actor's layers, float32, which must lead from observation to actions."""
+    layers, activation = about.get("layers"), about.get("activation")
+    if not isinstance(activation, str) or activation not in ACTIVATIONS:
+        raise CheckpointError(f"{name}: activation must be {' or '.join(ACTIVATIONS)}; got {activation!r}")
+    if not isinstance(layers, Sequence) or isinstance(layers, str) or not layers:
+        raise CheckpointError(f"{name}: layers must be a list of names; got {layers!r}")
+    network, size = [], game.layout.size
+    for layer in layers:
+        weight, bias = tensors.get(f"{layer}.weight"), tensors.get(f"{layer}.bias")
+        if weight is None or bias is None:
+            raise CheckpointError(f"{name}: layer {layer!r} must have a weight and a bias; has {sorted(tensors)}")
+        if weight.dtype != np.float32 or bias.dtype != np.float32:
+            raise CheckpointError(f"{name}: layer {layer!r} must be float32; got {weight.dtype} and {bias.dtype}")
+        if weight.ndim != 2 or weight.shape[1] != size or bias.shape != weight.shape[:1]:
+            raise CheckpointError(
+                f"{name}: layer {layer!r} must take {size} numbers; got weight {weight.shape}, bias {bias.shape}"
+            )
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise CheckpointError(f"{name}: layer {layer!r} has weights that are not finite numbers")
+        network.append((weight, bias))
+        size = len(bias)
+    if size != game.num_actions:
+        raise CheckpointError(f"{name}: the last layer must give {game.num_actions} numbers; gives {size}")
+    return network
 
 
 class PolicyAgent:
-    """A policy network, played with NumPy.
+    """A trained policy: a multi-layer perceptron from observation to logits, in NumPy.
+
+    It plays at every table of the game and rules it was trained on, as long as its layout has a place for each seat.
 
     Args:
-        name: Its path.
-        tensors: See `save_checkpoint`.
-        trained: The game it was trained for.
-        about: Facts about it; `activation` is used.
-        sample: Whether actions are drawn by their probabilities instead of taking the likeliest.
+        name: Its name, the checkpoint's path.
+        game: The game it was trained on.
+        tensors: The weights, see `save_checkpoint`.
+        about: The network's description, see `save_checkpoint`.
+        sample: Whether it draws its actions with the policy's probabilities, instead of playing the likeliest.
+
+    Raises:
+        CheckpointError: The tensors are not those of such a network for this game.
     """
 
     def __init__(
-        self,
-        name: str,
-        tensors: Mapping[str, np.ndarray],
-        trained: Game,
-        about: Mapping[str, Any],
-        sample: bool = False,
+        self, name: str, game: Game, tensors: Mapping[str, np.ndarray], about: Mapping[str, Any], sample: bool = False
     ) -> None:
-        self.name, self.trained, self.about, self.sample = name, trained, dict(about), sample
-        count = len(tensors) // 2
-        activation = self.about.get("activation")
-        if activation not in ACTIVATIONS:
-            raise CheckpointError(f"{name} has the activation {activation!r}; known: {', '.join(ACTIVATIONS)}")
-        try:
-            self.layers = [(tensors[f"layers.{i}.weight"].T.copy(), tensors[f"layers.{i}.bias"]) for i in range(count)]
-            sizes = [weight.shape for weight, _ in self.layers]
-            joined = all(a[1] == b[0] for a, b in zip(sizes, sizes[1:], strict=False))
-            fits = sizes[0][0] == trained.layout.size and sizes[-1][1] == trained.num_actions and joined
-        except (KeyError, IndexError):
-            fits = False
-        if not fits:
-            raise CheckpointError(f"{name} holds no network from {trained.layout.size} inputs to {trained.num_actions}")
-        self._activation = ACTIVATIONS[activation]
-        self._games: dict[int, Game] = {}
+        self.name, self.game, self.about, self.sample = name, game, dict(about), sample
+        network = _network(name, tensors, about, game)
+        # Sums in double precision, rounded once at the end: the order of summation depends on the size of the batch,
+        # and in single precision it would sometimes decide between two actions of nearly equal worth.
+        self._layers = [(weight.T.astype(np.float64), bias.astype(np.float64)) for weight, bias in network]
+        self._tables: dict[Game, tuple[Game, np.ndarray]] = {}
 
     def reset(self, seed: int) -> None:
         """Nothing to forget: its chance comes with each decision."""
 
-    def check(self, game: Game) -> None:
-        """Refuse a game that it was not trained for.
-
-        Raises:
-            CheckpointError: With the first thing that differs.
-        """
-        trained = self.trained
-        if game.id != trained.id:
-            raise CheckpointError(f"{self.name} was trained for {trained.id}, not for {game.id}")
-        ours, theirs = trained.rules.to_json(), game.rules.to_json()
-        for rule, value in ours.items():
-            if value != theirs[rule]:
-                raise CheckpointError(f"{self.name} was trained with {rule} = {value!r}; here it is {theirs[rule]!r}")
-        most = trained.max_players
-        if game.num_players != trained.num_players and (not trained.mixed or game.num_players > most):
-            sizes = f"up to {most}" if trained.mixed else f"{trained.num_players}"
-            raise CheckpointError(f"{self.name} was trained for {sizes} players; here are {game.num_players}")
-
     def logits(self, observations: np.ndarray) -> np.ndarray:
-        """Unmasked logits, float32, shape `(n, num_actions)`, of observations `(n, layout.size)`."""
-        hidden = observations
-        for weight, bias in self.layers[:-1]:
-            hidden = self._activation(hidden @ weight + bias)
-        weight, bias = self.layers[-1]
-        return np.asarray(hidden @ weight + bias, np.float32)
+        """The network's output for observations of its own layout, float32, shape `(n, game.num_actions)`."""
+        activation = ACTIVATIONS[self.about["activation"]]
+        values = observations.astype(np.float64)
+        for weight, bias in self._layers[:-1]:
+            values = activation(values @ weight + bias)
+        weight, bias = self._layers[-1]
+        return (values @ weight + bias).astype(np.float32)
 
     def act(self, decisions: Decisions) -> np.ndarray:
-        """See `Agent.act`."""
-        self.check(decisions.game)
-        logits = self.logits(decisions.observed(self._layout_for(decisions.game)))
-        logits = np.where(decisions.action_masks == 1, logits, -np.inf)
-        if self.sample:
-            # Adding Gumbel noise and taking the largest draws from the softmax.
-            bits = np.array([[int(draw(key, a)) for a in range(logits.shape[1])] for key in decisions.keys], np.float64)
-            logits = logits - np.log(-np.log((bits + 0.5) / 2.0**64))
-        return logits.argmax(axis=1).astype(np.int64)
+        """See `Agent.act`.
 
-    def _layout_for(self, game: Game) -> Game:
-        """The game at a table of this size, observed as the policy learned to see it."""
-        if game.num_players not in self._games:
-            settings = {**self.trained.settings(), "num_players": game.num_players}
-            self._games[game.num_players] = registry.make(**settings)
-        return self._games[game.num_players]
+        Raises:
+            CheckpointError: The table is not one it can play at.
+        """
+        own_game, columns = self.check(decisions.game)
+        logits = self.logits(decisions.observed(own_game))[:, columns]
+        masked = np.where(decisions.action_masks == 1, logits, -np.inf)
+        if self.sample:
+            return _drawn(masked, decisions.keys)
+        return np.asarray(masked.argmax(axis=1), np.int64)
+
+    def check(self, table: Game) -> tuple[Game, np.ndarray]:
+        """Its own layout at a table, and its index of each of the table's actions.
+
+        Raises:
+            CheckpointError: The table is of another game, version, rules or size than it can play.
+        """
+        if table not in self._tables:
+            self._tables[table] = self._seated(table)
+        return self._tables[table]
+
+    def _seated(self, table: Game) -> tuple[Game, np.ndarray]:
+        if table.id != self.game.id:
+            raise CheckpointError(f"{self.name}: trained on {self.game.id}; it cannot play {table.id}")
+        _same_rules(self.name, self.game, table)
+        size, most = table.num_players, self.game.max_players
+        if size != self.game.num_players and not (self.game.mixed and size <= most):
+            trained = f"up to {most}" if self.game.mixed else f"{most}"
+            raise CheckpointError(f"{self.name}: trained for {trained} players; this table has {size}")
+        own_game = registry.make(self.game.definition, **{**_options(self.game), "num_players": size})
+        numbers = [own_game.action_number(text) for text in table.action_texts]
+        if None in numbers:
+            missing = table.action_texts[numbers.index(None)]
+            raise CheckpointError(f"{self.name}: trained without the action {missing!r}, which this table has")
+        return own_game, np.array(numbers, np.int64)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, PolicyAgent)
+            and (self.name, self.game, self.about, self.sample) == (other.name, other.game, other.about, other.sample)
+            and all(
+                np.array_equal(a, b)
+                for mine, theirs in zip(self._layers, other._layers, strict=True)
+                for a, b in zip(mine, theirs, strict=True)
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.game, self.sample))
+
+    def __repr__(self) -> str:
+        return f"PolicyAgent({self.name!r})"
+
+
+def _options(game: Game) -> dict[str, Any]:
+    """A game's settings without its name."""
+    return {name: value for name, value in game.settings().items() if name != "game"}
+
+
+def _same_rules(name: str, trained: Game, table: Game) -> None:
+    """Refuse a table of other rules, naming the first option that differs."""
+    theirs = table.rules.to_json()
+    for option, value in trained.rules.to_json().items():
+        if theirs[option] != value:
+            raise CheckpointError(
+                f"{name}: trained with other rules: {option} was {value!r}, at this table it is {theirs[option]!r}"
+            )
+
+
+def _drawn(masked: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """An action for each row of masked logits with the policy's probabilities, decided by the decisions' keys."""
+    weights = np.exp((masked - masked.max(axis=1, keepdims=True)).astype(np.float64))
+    sums = weights.cumsum(axis=1)
+    # 32 bits keep the share clear of 1 after rounding, so that an action with some probability is always found.
+    shares = (keys >> _HALF_WORD) * _BIT_SHARE
+    return np.asarray((sums <= shares[:, None] * sums[:, -1:]).sum(axis=1), np.int64)

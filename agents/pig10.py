@@ -1,183 +1,223 @@
-"""Three hand-written players of Pig 10, each better than the one before it.
+"""Players of Pig 10, weakest first: what each thinks a play is worth.
 
-All look only at a view: the own hand, what was played, the pile, how many cards everybody holds.
+A player looks at what it may know (its hand, what was played, pile and value, how many cards everybody holds), gives
+every legal play a worth, and makes the best; chance decides among the equally good.
 
-    greedy    makes ten if it can, else does not bust, else plays anything.
-    careful   also leaves the next seat the least chance of ten, by counting the cards it has not seen.
-    counting  weighs the cards that each way to play is expected to win and to give away until it is its turn again.
+    greedy    makes the target where it can, and goes bust only where it must.
+    careful   besides, leaves the pile value from which the next seat is least likely to make the target.
+    counting  reckons in cards: what a play wins or gives away, what the next seat will probably make of the pile it
+              is left (it may make the target, or be forced to go bust), and what the cards kept are good for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
 from pigenv.game import Act
-from pigenv.games.pig10 import (
-    EMPTY,
-    FROG,
-    MAY_SET,
-    MAY_SUBTRACT,
-    NUM_VALUES,
-    PIGMAID,
-    new_value,
-    unseen_cards,
-)
-from pigenv.kernel import Row, below, draw, kernel
+from pigenv.games.pig10 import FROG, NUM_VALUES, PIGMAID, new_value
+from pigenv.kernel import Row, below, draw, kernel, specialize
 
-__all__ = ["PLAYERS", "careful", "counting", "greedy"]
+__all__ = ["PLAYERS"]
 
-NEVER: Final = -1e9
-CLOSE: Final = 1e-9  # values this near are equal, whatever rounding did
+# --- choosing ---------------------------------------------------------------------------------------------------------
 
-# What `counting` holds for true of the play after the next seat's. Found by matches on duplicate deals at 2 to 6 seats;
-# the results hardly change within a fifth of these values.
-RIVAL_SHARE: Final = 0.5  # what a card in another's heap costs, in cards of one's own
-LATER_LOSS: Final = 0.15  # chance that a seat after the next takes a pile that the next one left
-FROG_KEPT: Final = 0.6  # what holding a card on for later is worth, in cards: it is always safe to play
-PIGMAID_KEPT: Final = 0.3  # it can go up or down
-LOW_KEPT: Final = 0.04  # for each point below five: low cards rarely bust
-HIGH_KEPT: Final = -0.02  # for each point above five
+Worth = Callable[[Row, Row, int, int], float]
+worth: Worth  # filled in for each player: what it is worth to play a card in a way
 
 
-@kernel
-def greedy(view: Row, rules: Row, mask: np.ndarray, key: np.uint64) -> int:
-    """Ten if possible, else no bust, else anything; chance among equals."""
-    best, count, chosen = NEVER, 0, -1
+def best_action(view: Row, rules: Row, mask: np.ndarray, key: np.uint64) -> int:
+    """The legal action of greatest worth, each of the equally good equally likely."""
+    best, best_worth, equals = -1, -np.inf, 0
     for action in range(len(mask)):
         if mask[action] == 1:
-            value = called(view, rules, action)
-            worth = 2.0 if value == rules["target"] else 1.0 if value < rules["target"] else 0.0
-            best, count, chosen = keep_best(worth, action, best, count, chosen, key)
-    return chosen
+            here = worth(view, rules, rules["action_card"][action], rules["action_way"][action])
+            if here > best_worth:
+                best, best_worth, equals = action, here, 1
+            elif here == best_worth:
+                # The k-th of the equals replaces the one before with probability 1/k: all end up equally likely.
+                equals += 1
+                if below(draw(key, equals), equals) == 0:
+                    best = action
+    return best
+
+
+def player(name: str, its_worth: Worth) -> Act:
+    """The player that goes by this worth."""
+    act: Act = specialize(best_action, {"worth": its_worth}, name)
+    return act
+
+
+# --- greedy -----------------------------------------------------------------------------------------------------------
+
+MAKES, SAFE, BUSTS = 2.0, 1.0, 0.0
 
 
 @kernel
-def careful(view: Row, rules: Row, mask: np.ndarray, key: np.uint64) -> int:
-    """As greedy; among the plays that leave the pile, the one after which the next seat least likely makes ten."""
-    best, count, chosen = NEVER, 0, -1
-    for action in range(len(mask)):
-        if mask[action] == 1:
-            value = called(view, rules, action)
-            if value == rules["target"]:
-                worth = 2.0
-            elif value < rules["target"]:
-                worth = 1.0 - chance_to_hold(view, rules, rules["target"] - value)
-            else:
-                worth = -1.0
-            best, count, chosen = keep_best(worth, action, best, count, chosen, key)
-    return chosen
+def greedy(view: Row, rules: Row, card: int, way: int) -> float:
+    """The target is best, any value below it will do, a bust is bad."""
+    value = new_value(view["value"], card, way)
+    if value == rules["target"]:
+        return MAKES
+    return SAFE if value < rules["target"] else BUSTS
+
+
+# --- careful ----------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def counting(view: Row, rules: Row, mask: np.ndarray, key: np.uint64) -> int:
-    """The play with the most cards expected, won less given away, and the best cards kept."""
-    best, count, chosen = NEVER, 0, -1
-    for action in range(len(mask)):
-        if mask[action] == 1:
-            worth = expected_cards(view, rules, action) - kept(rules["action_card"][action])
-            best, count, chosen = keep_best(worth, action, best, count, chosen, key)
-    return chosen
-
-
-# --- what the players count -------------------------------------------------------------------------------------------
+def careful(view: Row, rules: Row, card: int, way: int) -> float:
+    """Like greedy; of safe values the one from which the next seat makes the target least, of busts the highest card."""
+    value = new_value(view["value"], card, way)
+    if value == rules["target"]:
+        return MAKES
+    if value < rules["target"]:
+        return SAFE - chance_to_make(view, rules, seat_after(view, rules, view["seat"]), value)
+    return BUSTS - 1.0 / card
 
 
 @kernel
-def called(view: Row, rules: Row, action: int) -> int:
-    """The pile value that an action calls."""
-    return new_value(view["value"], rules["action_card"][action], rules["action_way"][action])
+def chance_to_make(view: Row, rules: Row, seat: int, value: int) -> float:
+    """Probability that another seat holds the one card that makes the target from a pile value."""
+    wanted = unseen(view, rules, rules["target"] - value)
+    return 1.0 - chance_of_none(wanted, all_unseen(view, rules), view["hand_size"][seat])
+
+
+# --- counting ---------------------------------------------------------------------------------------------------------
+
+# How much things count beside a card won, found by matches on duplicate deals at 2, 3, 4 and 6 seats against `careful`.
+BUST_COUNTS: Final = 0.5  # a card given away now: an own bust also leaves the next seat nothing to take
+LOSS_COUNTS: Final = 0.9  # a card that the next seat takes
+LATER_COUNTS: Final = 0.12  # a card that the next seat leaves lying: some later seat may take it
+GIFT_COUNTS: Final = 1.8  # a card that a forced bust brings: it comes often, for many play on without need
+
+# What a card kept for later is worth, in cards.
+KIND_KEPT: Final = 0.23  # each kind makes the target from another value
+HIGH_KEPT: Final = -0.25  # a card as high as the target, others in proportion: high cards go bust
+PIGMAID_KEPT: Final = 0.36  # is always safe, and takes the value up or down
+TARGET_KEPT: Final = 0.16  # makes the target from nothing, as nothing else does
+FROG_KEPT: Final = -0.42  # never makes the target: it is good for being played
 
 
 @kernel
-def keep_best(
-    worth: float, action: int, best: float, count: int, chosen: int, key: np.uint64
-) -> tuple[float, int, int]:
-    """The best worth so far, how many share it, and one of them, each equally likely."""
-    if worth > best + CLOSE:
-        return worth, 1, action
-    if worth < best - CLOSE:
-        return best, count, chosen
-    count += 1
-    if below(draw(key, action), count) == 0:
-        chosen = action
-    return best, count, chosen
+def counting(view: Row, rules: Row, card: int, way: int) -> float:
+    """Cards won less cards lost, as far as they can be foreseen, and what the cards kept are good for."""
+    value, size = new_value(view["value"], card, way), view["pile_size"] + 1
+    hand = worth_of_kept(view, rules, card)
+    if value == rules["target"]:
+        return hand + size
+    if value > rules["target"]:
+        return hand - BUST_COUNTS * cost(rules, size)
+    return hand + prospects(view, rules, card, value, size)
 
 
 @kernel
-def next_hand(view: Row, rules: Row) -> int:
-    """How many cards the next seat holds."""
-    seat = view["seat"] + 1
-    return view["hand_size"][seat if seat < rules["num_players"] else 0]
+def cost(rules: Row, cards: float) -> float:
+    """What it costs that one of the others takes cards: nothing is lost to the rest of them."""
+    return cards / (rules["num_players"] - 1)
+
+
+@kernel
+def prospects(view: Row, rules: Row, card: int, value: int, size: int) -> float:
+    """What a pile that is left to the next seat will probably bring."""
+    me = view["seat"]
+    following = seat_after(view, rules, me)
+    if following == me:
+        return 0.0
+    makes = chance_to_make(view, rules, following, value)
+    busts = chance_to_bust(view, rules, following, card, value)
+    stays = max(1.0 - makes - busts, 0.0)
+    taker = following - 1 if following > 0 else rules["num_players"] - 1
+    gain = GIFT_COUNTS * busts if taker == me else -cost(rules, busts)
+    gain -= cost(rules, LOSS_COUNTS * makes + LATER_COUNTS * stays)
+    return gain * (size + 1)
+
+
+@kernel
+def chance_to_bust(view: Row, rules: Row, seat: int, top: int, value: int) -> float:
+    """Probability that a seat holds nothing but cards that go bust."""
+    harmless = 0
+    for card in range(NUM_VALUES):
+        if value + card <= rules["target"] or card == FROG or rules["ways"][value + 1, top + 1, card] != 0:
+            harmless += unseen(view, rules, card)
+    return chance_of_none(harmless, all_unseen(view, rules), view["hand_size"][seat])
+
+
+@kernel
+def worth_of_kept(view: Row, rules: Row, played: int) -> float:
+    """What the cards are good for that stay in hand when one is played, in cards."""
+    total = 0.0
+    for card in range(NUM_VALUES):
+        if kept(view, card, played) > 0:
+            total += KIND_KEPT + HIGH_KEPT * card / rules["target"]
+            if card == FROG:
+                total += FROG_KEPT
+            elif card == PIGMAID:
+                total += PIGMAID_KEPT
+            elif card == rules["target"]:
+                total += TARGET_KEPT
+    return total
+
+
+# --- what a seat can know ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def held(view: Row, card: int) -> int:
+    """How many cards of a value the seat to move holds."""
+    seat, count = view["seat"], 0
+    for place in range(view["hand_size"][seat]):
+        if view["hand"][seat, place] == card:
+            count += 1
+    return count
+
+
+@kernel
+def kept(view: Row, card: int, played: int) -> int:
+    """How many cards of a value stay in its hand when it plays one."""
+    return held(view, card) - (1 if card == played else 0)
+
+
+@kernel
+def unseen(view: Row, rules: Row, card: int) -> int:
+    """How many cards of a value lie in the stock or in the hands of others."""
+    return rules["deck_counts"][card] - view["played"][card] - held(view, card)
 
 
 @kernel
 def all_unseen(view: Row, rules: Row) -> int:
-    """How many cards are in others' hands and in the stock."""
-    total = 0
-    for value in range(NUM_VALUES):
-        total += unseen_cards(view, rules, value)
-    return total
+    """How many cards lie in the stock or in the hands of others."""
+    count = rules["pack_size"] - view["dealt"]
+    for seat in range(rules["num_players"]):
+        if seat != view["seat"]:
+            count += view["hand_size"][seat]
+    return count
 
 
 @kernel
-def chance_none(special: int, total: int, drawn: int) -> float:
-    """Chance that none of `special` cards is among `drawn` of `total` (hypergeometric)."""
+def chance_of_none(marked: int, cards: int, hand: int) -> float:
+    """Probability that a hand drawn from so many cards has none of the marked ones (hypergeometric)."""
     chance = 1.0
-    for card in range(drawn):
-        if total - card <= 0:
-            return chance
-        chance *= max(total - special - card, 0) / (total - card)
+    for drawn in range(min(hand, cards)):
+        chance *= max(cards - marked - drawn, 0) / (cards - drawn)
     return chance
 
 
 @kernel
-def chance_to_hold(view: Row, rules: Row, card: int) -> float:
-    """Chance that the next seat holds a card of this value."""
-    if card < 0 or card >= NUM_VALUES:
-        return 0.0
-    return 1.0 - chance_none(unseen_cards(view, rules, card), all_unseen(view, rules), next_hand(view, rules))
+def seat_after(view: Row, rules: Row, seat: int) -> int:
+    """The next seat in turn that holds cards; the one to move, if nobody else does."""
+    for _ in range(rules["num_players"]):
+        seat = seat + 1 if seat + 1 < rules["num_players"] else 0
+        if view["hand_size"][seat] > 0:
+            break
+    return seat
 
 
-@kernel
-def chance_to_bust(view: Row, rules: Row, value: int, top: int) -> float:
-    """Chance that each card of the next seat goes beyond the target, whatever way it is played."""
-    harmless, total = 0, 0
-    for card in range(NUM_VALUES):
-        unseen = unseen_cards(view, rules, card)
-        total += unseen
-        ways = rules["ways"][value + 1, top + 1, card]
-        if card == FROG or value + card <= rules["target"] or ways & MAY_SET or ways & MAY_SUBTRACT:
-            harmless += unseen
-    hand = next_hand(view, rules)
-    return chance_none(harmless, total, hand) if hand > 0 else 0.0
-
-
-@kernel
-def expected_cards(view: Row, rules: Row, action: int) -> float:
-    """Cards won less cards given away, now and by the seats that follow."""
-    value, size = called(view, rules, action), view["pile_size"] + 1
-    if value == rules["target"]:
-        return size
-    if value > rules["target"]:
-        return -RIVAL_SHARE * size
-    top = rules["action_card"][action]
-    lost = chance_to_hold(view, rules, rules["target"] - value)
-    won = chance_to_bust(view, rules, value, top)
-    later = (1.0 - lost - won) * LATER_LOSS * (rules["num_players"] - 2)
-    return (won - RIVAL_SHARE * (lost + later)) * (size + 1)
-
-
-@kernel
-def kept(card: int) -> float:
-    """What is given up by playing a card now instead of later."""
-    if card == FROG:
-        return FROG_KEPT
-    if card == PIGMAID:
-        return PIGMAID_KEPT
-    return LOW_KEPT * (PIGMAID - card) if card < PIGMAID else HIGH_KEPT * (card - PIGMAID)
-
-
-PLAYERS: Final[dict[str, Act]] = {"greedy": greedy, "careful": careful, "counting": counting}
-"""Weakest first."""
+PLAYERS: Final[dict[str, Act]] = {
+    "greedy": player("greedy", greedy),
+    "careful": player("careful", careful),
+    "counting": player("counting", counting),
+}
+"""The players by name, weakest first."""

@@ -12,7 +12,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from pigenv.registration import register_gymnasium, register_pettingzoo
+
 __version__ = "0.1.0"
+
+register_gymnasium()
+register_pettingzoo()
 
 _LAZY = {
     "Agent": "pigenv.agent",

@@ -15,10 +15,10 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import types
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -38,7 +38,7 @@ COMPILED = not numba.config.DISABLE_JIT
 _PACKAGE = Path(__file__).resolve().parent
 _OWN_FOLDERS = tuple((_PACKAGE / name).resolve() for name in ("", "games", "agents"))
 _FLAGS = ("NUMBA_BOUNDSCHECK", "NUMBA_OPT", "NUMBA_DEBUG", "NUMBA_FASTMATH")
-_FOLDERS_KEPT = 12
+_DAYS_KEPT = 7
 
 
 def _sources(folder: Path) -> bytes:
@@ -89,10 +89,10 @@ def _cache_folder(outside: frozenset[Path]) -> Path:
         folder = root / name
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-        # Folders of sources that are gone would pile up for ever; the ones used last stay.
-        by_use = sorted((p for p in root.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime, reverse=True)
-        for old in by_use[_FOLDERS_KEPT:]:
-            shutil.rmtree(old, ignore_errors=True)
+        # Folders of sources that are gone would pile up for ever; one in use by another process is never this old.
+        for other in root.iterdir():
+            if other.is_dir() and time.time() - other.stat().st_mtime > _DAYS_KEPT * 86_400:
+                shutil.rmtree(other, ignore_errors=True)
     except OSError:
         # A home folder that cannot be written (a container, a read-only image) only costs the compile time.
         folder = Path(tempfile.gettempdir()) / f"pigenv-{os.getuid() if hasattr(os, 'getuid') else 'user'}" / name
@@ -152,7 +152,9 @@ def specialize(
     copy = types.FunctionType(
         code, {**template.__globals__, **names}, template.__name__, template.__defaults__, template.__closure__
     )
-    copy.__qualname__ = f"{template.__qualname__}[{tag}{', parallel' if parallel else ''}]"
+    # It becomes a file's name in the cache, and a tag may be long and hold any character.
+    mark = hashlib.sha256(f"{tag} {parallel}".encode()).hexdigest()[:12]
+    copy.__qualname__ = f"{template.__qualname__}_{mark}"
     copy.__module__ = template.__module__
     copy.__doc__ = template.__doc__
     kernels = [each for each in names.values() if callable(each)]

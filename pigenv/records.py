@@ -15,7 +15,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,7 +91,12 @@ class Record:
     def to_line(self) -> str:
         """The record as one line of JSON, without the line end."""
         fields = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
-        return json.dumps(fields, ensure_ascii=False, allow_nan=False)
+        line = json.dumps(fields, ensure_ascii=False, allow_nan=False)
+        try:
+            line.encode()
+        except UnicodeEncodeError:  # half a surrogate pair, from a file's name: only its escape can be written
+            return json.dumps(fields, allow_nan=False)
+        return line
 
     @classmethod
     def from_line(cls, line: str) -> Record:
@@ -111,16 +116,20 @@ class Record:
             RecordError: There is no such game, or it has no such rules.
         """
         try:
-            definition = registry.definition(self.game)
-            if self.game != definition.id:
-                raise RecordError(f"game must be an id with its version, such as {definition.id!r}; got {self.game!r}")
-            options = [each.name for each in dataclasses.fields(definition.rules)]
-            if missing := [name for name in options if name not in self.rules]:
-                raise RecordError(f"rules must hold every option of {self.game}; missing: {', '.join(missing)}")
-            rules = definition.rules.made(self.rules)
-            return registry.make(definition, self.num_players, rules=rules, reward=self.reward)
+            return _table_game(self.game, self.num_players, json.dumps(self.rules), self.reward)
         except (UnknownNameError, OptionError) as error:
             raise RecordError(str(error)) from None
+
+
+@lru_cache(maxsize=64)  # the records of a file mostly have the same rules
+def _table_game(name: str, num_players: int, rules_json: str, reward: str) -> Game:
+    definition, given = registry.definition(name), json.loads(rules_json)
+    if name != definition.id:
+        raise RecordError(f"game must be an id with its version, such as {definition.id!r}; got {name!r}")
+    options = [each.name for each in dataclasses.fields(definition.rules)]
+    if missing := [option for option in options if option not in given]:
+        raise RecordError(f"rules must hold every option of {name}; missing: {', '.join(missing)}")
+    return registry.make(definition, num_players, rules=definition.rules.made(given), reward=reward)
 
 
 def _parsed(line: str) -> dict[str, Any]:
@@ -221,7 +230,7 @@ def _is_whole(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     # An integer beyond a float's range is no score either, and would fail later.
-    return _is_whole(value) and abs(value) < 2**63 or (isinstance(value, float) and math.isfinite(value))
+    return (_is_whole(value) and abs(value) < 2**63) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _short(value: Any) -> str:
@@ -259,11 +268,8 @@ def write_records(path: str | os.PathLike[str], records: Iterable[Record]) -> in
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        # A record's own errors are ValueErrors too, with sentences of their own.
-        if isinstance(error, OSError):
-            raise OptionError(f"cannot write {os.fspath(path)!r}: {error.strerror or error}") from None
-        raise
+    except OSError as error:
+        raise OptionError(f"cannot write {os.fspath(path)!r}: {error.strerror or error}") from None
     return count
 
 
@@ -297,17 +303,14 @@ def numbered_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, Record
                 try:
                     if len(line) == _LONGEST_LINE:
                         raise RecordError(f"longer than {_LONGEST_LINE} bytes")
-                    yield number, Record.from_line(line.decode("utf-8"))
+                    record = Record.from_line(line.decode("utf-8"))
                 except UnicodeDecodeError as error:
                     raise RecordError(f"{name}, line {number}: not UTF-8 at byte {error.start}") from None
                 except RecordError as error:
                     raise RecordError(f"{name}, line {number}: {error}") from None
+                yield number, record
     except OSError as error:
         raise UnknownNameError(f"cannot read {name!r}: {error.strerror or error}") from None
-    except ValueError as error:
-        if isinstance(error, RecordError) or "null" not in str(error):
-            raise
-        raise UnknownNameError(f"cannot read {name!r}: {error}") from None
     if number == 0:
         raise RecordError(f"{name} is empty; a file of records has one on each line")
 
@@ -478,27 +481,26 @@ def play_games(
 
 
 class _Line:
-    """The agents at the tables, each found once, and who sits where."""
+    """The agents at the tables and who sits where."""
 
     def __init__(self, game: Game, agents: Sequence[str | Agent], seed: int) -> None:
         self.game = game
-        found: dict[Any, Agent] = {}
-        for each in agents:
-            # The same name, or the same object, is one agent in several seats.
-            found.setdefault(each if isinstance(each, str) else id(each), find_agent(each, game))
-        keys = [each if isinstance(each, str) else id(each) for each in agents]
-        self.agents = list(found.values())
-        self.names = [label(agents[seat % len(agents)]) for seat in range(game.num_players)]
-        places = list(found)
-        self.agent_of = np.array([places.index(keys[seat % len(agents)]) for seat in range(game.num_players)])
+        seated = [agents[seat % len(agents)] for seat in range(game.num_players)]
+        # A player without memory is found as one and the same object for all its seats and asked for them together; a
+        # class of somebody's own gets an instance for each.
+        found = [find_agent(each, game) for each in seated]
+        self.names = [label(each) for each in seated]
+        self.agents = list({id(agent): agent for agent in found}.values())
+        places = {id(agent): place for place, agent in enumerate(self.agents)}
+        self.agent_of = np.array([places[id(agent)] for agent in found])
         for place, agent in enumerate(self.agents):
             agent.reset(int(np.random.SeedSequence([seed, place]).generate_state(1, np.uint64)[0]))
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """An action for each decision, int64, `(n,)`."""
-        asked = self.agent_of[decisions.seats]
         if len(self.agents) == 1:
             return self._answer(0, decisions)
+        asked = self.agent_of[decisions.seats]
         actions = np.zeros(len(decisions), np.int64)
         for place in np.unique(asked):
             rows = np.flatnonzero(asked == place)
@@ -575,9 +577,7 @@ class _Wave:
             set_seed(self.episodes[i], seed, number)
         self.loops.start_tables(self.states, game.row, self.episodes, np.ones(count, bool))
         self.loops.decide_tables(self.states, game.row, self.seats, self._scratch, self._observations, self.masks)
-        self.recorders = [
-            Recorder(game, line.names, seed, number, self.states[i]) for i, number in enumerate(numbers)
-        ]
+        self.recorders = [Recorder(game, line.names, seed, number, self.states[i]) for i, number in enumerate(numbers)]
         self.running = np.flatnonzero(self.states["over"] == RUNNING)
 
     def step(self) -> bool:
@@ -619,7 +619,6 @@ class Replayed:
         action_mask: What it might have played, int8, `(num_actions,)`.
         before: The state it was played in, one record in an array of shape `(1,)`.
         after: The state it led to; where it ended a round, the next one dealt.
-        scores: Each seat's points as they stand after it, float64, `(num_players,)`.
         chance: What chance decided in it, as it stands in the record, or None.
     """
 
@@ -633,7 +632,6 @@ class Replayed:
     action_mask: np.ndarray
     before: np.ndarray
     after: np.ndarray
-    scores: np.ndarray
     chance: dict[str, Any] | None
 
     @cached_property
@@ -651,6 +649,13 @@ class Replayed:
     def scene_before(self) -> Scene:
         """The open table as it was."""
         return self.game.definition.scene(self.before[0], self.game.row[0], ANYBODY)
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """Each seat's points as they stand after it, float64, `(num_players,)`."""
+        points = np.zeros(self.game.num_players)
+        self.game.definition.scores(self.after[0], self.game.row[0], points)
+        return points
 
     @property
     def legal(self) -> list[str]:
@@ -782,7 +787,9 @@ class _Replay:
             raise RecordError(f"{where}: legal must be {json.dumps(legal)}; got {_short(step['legal'])}")
         if chance and self.definition.give_chance is None:
             known = ", ".join(_STEP_KEYS)
-            raise RecordError(f"{where} has unknown {', '.join(map(repr, chance))}; a step of {self.game.id} has {known}")
+            raise RecordError(
+                f"{where} has unknown {', '.join(map(repr, chance))}; a step of {self.game.id} has {known}"
+            )
         before, mask, observation = table.states.copy(), table.masks[0].copy(), table.observations[0].copy()
         self._play(where, action, chance)
         return Replayed(
@@ -796,7 +803,6 @@ class _Replay:
             action_mask=mask,
             before=before,
             after=table.states.copy(),
-            scores=table.scores(),
             chance=chance or None,
         )
 

@@ -17,7 +17,7 @@ from typing import Any
 from pigenv.errors import UnknownNameError, closest
 from pigenv.game import Definition, Game, Rules
 
-__all__ = ["definition", "definitions", "make", "names", "register_gymnasium", "register_pettingzoo"]
+__all__ = ["definition", "definitions", "make", "names"]
 
 ENTRY_POINTS = "pigenv.games"
 _PACKAGE = "pigenv.games"
@@ -103,45 +103,3 @@ copyreg.pickle(Game, lambda game: (_restore, (game.preset, game.settings())))  #
 
 def _restore(preset: str, settings: dict[str, Any]) -> Game:
     return make(preset=preset, **settings)
-
-
-def _offered() -> list[tuple[str, str, str]]:
-    """Game's name, id and Gymnasium's name for it, of every environment, without importing a game."""
-    package = importlib.import_module("pigenv").__path__
-    versions = {i.name.rpartition("_v")[0]: i.name for i in pkgutil.iter_modules(package) if "_v" in i.name}
-    for point in metadata.entry_points(group=ENTRY_POINTS):
-        versions.setdefault(point.name.rpartition("_v")[0], point.name)
-    rows = []
-    for base, name in sorted(versions.items()):
-        words = "".join(word.capitalize() for word in base.split("_"))
-        rows.append((base, name, f"{words}-v{name.rpartition('_v')[2]}"))
-    return rows
-
-
-def register_gymnasium() -> None:
-    """Make the one-seat environments known to Gymnasium as `pigenv/Pig10-v0` and so on.
-
-    Gymnasium calls this by itself where pigenv is installed, so that `gymnasium.make` needs no import of pigenv.
-    """
-    from gymnasium.envs.registration import register, registry
-
-    for base, _, name in _offered():
-        if f"pigenv/{name}" not in registry:
-            register(
-                id=f"pigenv/{name}",
-                entry_point="pigenv.envs.seat:SeatEnv",
-                vector_entry_point="pigenv.envs.vector:SeatVectorEnv",
-                kwargs={"game": base},
-                disable_env_checker=False,
-            )
-
-
-def register_pettingzoo() -> None:
-    """Make the environments known to PettingZoo's registry, in the releases that have one."""
-    import pettingzoo
-
-    if not hasattr(pettingzoo, "register"):
-        return
-    for _, name, _ in _offered():
-        for kind, constructor in (("aec", "env"), ("parallel", "parallel_env")):
-            pettingzoo.register(kind, f"pigenv/{name}", f"pigenv.{name}:{constructor}")

@@ -70,22 +70,24 @@ def train(game: Game, config: MaskablePPOConfig, folder: RunFolder, seed: int, p
     model.learn(total_timesteps=config.total_steps, callback=watch)
     path = folder.path / "policy.safetensors"
     about = {"algorithm": config.name, "steps": int(model.num_timesteps), "seed": seed, "opponents": config.opponents}
-    tensors, activation = policy_tensors(model)
-    save_checkpoint(path, tensors, game, {**about, "activation": activation})
+    tensors, network = policy_tensors(model)
+    save_checkpoint(path, tensors, game, {**about, **network})
     model.save(folder.path / "model.zip")
     return str(path)
 
 
-def policy_tensors(model: Any) -> tuple[dict[str, np.ndarray], str]:
-    """Weights and biases of the policy network from input to logits, float32, and its activation."""
+def policy_tensors(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Weights and biases of the policy network, float32, and the description that a checkpoint needs of it."""
     import torch
 
     linear = [m for m in model.policy.mlp_extractor.policy_net if isinstance(m, torch.nn.Linear)]
-    tensors = {}
-    for number, layer in enumerate([*linear, model.policy.action_net]):
-        tensors[f"layers.{number}.weight"] = layer.weight.detach().cpu().numpy().astype(np.float32)
-        tensors[f"layers.{number}.bias"] = layer.bias.detach().cpu().numpy().astype(np.float32)
-    return tensors, "tanh"
+    layers = {f"hidden_{number}": layer for number, layer in enumerate(linear)} | {"logits": model.policy.action_net}
+    tensors = {
+        f"{name}.{kind}": getattr(layer, kind).detach().cpu().numpy().astype(np.float32)
+        for name, layer in layers.items()
+        for kind in ("weight", "bias")
+    }
+    return tensors, {"layers": list(layers), "activation": "tanh"}
 
 
 def _watcher(game: Game, config: MaskablePPOConfig, folder: RunFolder, progress: Progress) -> Any:

@@ -15,7 +15,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv
 
 from pigenv import registry
-from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, deals_of
+from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, deals_of, shown
 from pigenv.errors import IllegalActionError, UsageError
 from pigenv.game import ANYBODY, RUNNING, TRUNCATED, Game
 from pigenv.render.text import draw_text
@@ -23,7 +23,7 @@ from pigenv.table import Table, checked_seed
 
 __all__ = ["PigAECEnv", "PigParallelEnv", "constructors"]
 
-RENDER_MODES = ["ansi"]
+RENDER_MODES = ["human", "ansi"]
 
 
 class PigAECEnv(AECEnv[str, Any, Any]):
@@ -36,7 +36,7 @@ class PigAECEnv(AECEnv[str, Any, Any]):
             (a plain Box; `infos[agent]["action_mask"]`), or "both".
         illegal: What happens to an illegal action: "raise" (`IllegalActionError`, the state unchanged), "forfeit" (the
             game ends, the offender gets −1, the others share it), or "random" (a legal one is played instead).
-        render_mode: "ansi", or None.
+        render_mode: "ansi" (`render` returns text), "human" (it is printed), or None.
 
     Agents are `player_0` … in seat order, clockwise. A seat that is not to move has a mask of zeros. Rewards are paid
     on the last step (`reward="score"`: at the end of each round). Where the game ends, all agents end on the same step.
@@ -216,10 +216,10 @@ class PigAECEnv(AECEnv[str, Any, Any]):
                 setattr(self, name, self.__dict__[name].copy())
 
     def render(self) -> Any:
-        """The open table as text, with `render_mode="ansi"`."""
+        """The open table as text: returned with `render_mode="ansi"`, printed with "human"."""
         if self.render_mode is None:
             return None
-        return draw_text(self.table.scene(ANYBODY))
+        return shown(draw_text(self.table.scene(ANYBODY)), self.render_mode)
 
     def close(self) -> None:
         """Nothing to release."""

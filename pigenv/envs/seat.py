@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from pigenv import registry
 from pigenv.envs.learner import Learners, Opponents
-from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, deals_of
+from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, deals_of, shown
 from pigenv.errors import UsageError
 from pigenv.game import RUNNING, TERMINATED, TRUNCATED, Game
 from pigenv.render.text import draw_text
@@ -19,7 +19,7 @@ from pigenv.table import checked_seed, whole_action
 
 __all__ = ["SeatEnv", "single_spaces"]
 
-RENDER_MODES = ["ansi"]
+RENDER_MODES = ["human", "ansi"]
 
 
 def single_spaces(game: Game, mask: str) -> tuple[spaces.Space[Any], spaces.Discrete]:
@@ -44,7 +44,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
             `observation` and `action_mask`), or "both". `action_masks()` gives it in any case, as sb3-contrib asks.
         illegal: What happens to an illegal action: "forfeit" (the game ends, the learner gets −1), "raise"
             (`IllegalActionError`, the state unchanged), or "random" (a legal one is played instead).
-        render_mode: "ansi", or None.
+        render_mode: "ansi" (`render` returns text), "human" (it is printed), or None.
 
     Infos always hold `seat` (the learner's), `illegal` (1 where its illegal action ended the game), `replaced` (illegal
     actions replaced in this episode), and `action_mask` with `mask="info"` or "both". At the end the mask is all ones.
@@ -91,6 +91,8 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         self.learners.seed([seed])
         self.learners.start(np.ones(1, bool), deals)
         self._over = RUNNING
+        if self.render_mode == "human":
+            self.render()
         return self._observation(), self._info()
 
     def _check_deals(self, deals: list[Mapping[str, Any]]) -> None:
@@ -109,6 +111,8 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         if self._over != RUNNING:
             raise UsageError("the episode is over, or there was none; call reset first")
         reward, self._over = self.learners.step_single(whole_action(action, self.game))
+        if self.render_mode == "human":
+            self.render()
         return self._observation(), reward, self._over == TERMINATED, self._over == TRUNCATED, self._info()
 
     def action_masks(self) -> np.ndarray:
@@ -133,11 +137,11 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         return self.learners.scores()[0]
 
     def render(self) -> Any:
-        """The table as the learner sees it, as text, with `render_mode="ansi"`."""
+        """The table as the learner sees it, as text: returned with "ansi"; with "human" each step prints it by itself."""
         if self.render_mode is None:
             return None
         if not self.learners.started:
             raise UsageError("nothing to draw before the first reset")
         seat = int(self.learners.episodes["learner"][0])
         views = self.learners.view(0, seat)
-        return draw_text(self.game.definition.scene(views[0], self.game.row[0], seat))
+        return shown(draw_text(self.game.definition.scene(views[0], self.game.row[0], seat)), self.render_mode)

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from pigenv import registry
 from pigenv.envs.learner import Learners, Opponents
-from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode
+from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, shown
 from pigenv.envs.seat import RENDER_MODES, single_spaces
 from pigenv.errors import OptionError, SeedError, UsageError, closest
 from pigenv.game import RUNNING, TERMINATED, TRUNCATED, Game
@@ -177,14 +177,14 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         return self.learners.scores()
 
     def render(self) -> tuple[Any, ...] | None:
-        """Each table as its learner sees it, as text, with `render_mode="ansi"`."""
+        """Each table as its learner sees it, as text (see `SeatEnv.render`)."""
         if self.render_mode is None:
             return None
-        shown = []
+        pictures = []
         for i, seat in enumerate(self.learners.episodes["learner"].tolist()):
             view = self.learners.view(i, seat)
-            shown.append(draw_text(self.game.definition.scene(view[0], self.game.row[0], seat)))
-        return tuple(shown)
+            pictures.append(shown(draw_text(self.game.definition.scene(view[0], self.game.row[0], seat)), self.render_mode))
+        return tuple(pictures)
 
 
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:

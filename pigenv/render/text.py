@@ -32,7 +32,7 @@ def draw_text(scene: Scene, width: int = WIDTH) -> str:
             lines += _wrapped(f"  {_name(zone):<8}", _contents(zone), width)
     for seat in range(scene.num_players):
         mark = ">" if seat == scene.to_move else " "
-        you = " (you)" if seat == scene.looking else ""
+        you = " (you)" if seat == scene.looking else " " * 6 * (scene.looking >= 0)
         points = f"{scene.scores[seat]:g}"
         head = f"{mark} seat {seat:<2}{you} {points:>4} point{' ' if points == '1' else 's'}  "
         zones = [f"{_name(zone)} {_contents(zone)}" for zone in scene.zones if zone.seat == seat]
@@ -69,5 +69,8 @@ def _wrapped(head: str, text: str, width: int) -> list[str]:
     indent = " " * min(len(head), width // 2)
     options = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
     return textwrap.wrap(
-        head + text, max(width, 20), subsequent_indent=indent, **options  # type: ignore[arg-type]
+        head + text,
+        max(width, 20),
+        subsequent_indent=indent,
+        **options,  # type: ignore[arg-type]
     ) or [head.rstrip()]

@@ -1,0 +1,488 @@
+"""The command `pigenv`.
+
+A command imports what it needs when it runs, so that `pigenv --help` answers at once.
+
+Exit status: 0 done, 1 the answer is no (a record does not verify), 2 wrong use. A mistake is answered with one sentence
+on standard error. With `--json` a command prints one JSON document on standard output and nothing else there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from pigenv import __version__
+from pigenv.errors import OptionError, PigenvError, RecordError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pigenv.game import Definition, Game
+    from pigenv.records import Record, Replayed
+
+__all__ = ["app", "main"]
+
+NO, WRONG_USE, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
+_INDENTED: Final[dict[str, Any]] = {"initial_indent": " " * 6, "subsequent_indent": " " * 6}
+_PROGRESS_FROM: Final = 2  # games; a single one is over before a bar is drawn
+
+
+# --- mistakes ---------------------------------------------------------------------------------------------------------
+
+
+class _Commands(TyperGroup):
+    """The group of commands; whatever goes wrong in one ends in a sentence and an exit status, never a traceback."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        if hasattr(sys.stdout, "reconfigure"):
+            # A terminal that cannot show a character gets a question mark instead of a traceback.
+            sys.stdout.reconfigure(errors="replace")
+        try:
+            # Standing alone, Typer would draw a box around its errors and exit by itself.
+            status = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+        except (KeyboardInterrupt, typer.Abort):
+            status = INTERRUPTED
+        except PigenvError as error:
+            _complain(str(error))
+            status = WRONG_USE
+        except Exception as error:
+            # Typer's own usage errors; their class lives in another place from one release to the next.
+            if not hasattr(error, "format_message"):
+                raise
+            _complain(error.format_message())
+            status = WRONG_USE
+        if status == INTERRUPTED:
+            _complain("interrupted")
+        if not standalone_mode:
+            return status
+        sys.exit(status if isinstance(status, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read our output has seen enough; Python must not try to flush the rest at its end.
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(PIPE_CLOSED) from None
+        return result
+
+
+def _complain(message: str) -> None:
+    typer.echo(f"pigenv: {' '.join(message.split())}", err=True)
+
+
+app = typer.Typer(
+    name="pigenv",
+    cls=_Commands,
+    help="Card games with hidden cards for reinforcement learning: Pig 10, Pig's Tail, Pig Pile.",
+    epilog="Example: pigenv record pig10 --agents uniform --games 10 --out games.jsonl",
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _pigenv(
+    ctx: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"pigenv {__version__}")
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+# --- options that commands share --------------------------------------------------------------------------------------
+
+GameArgument = Annotated[str, typer.Argument(metavar="GAME", help="A game, such as pig10; `pigenv list` names them.")]
+PresetOption = Annotated[str | None, typer.Option("--preset", help="An edition of the game; its first one by default.")]
+PlayersOption = Annotated[int | None, typer.Option("--players", help="How many sit down; the preset's number.")]
+RuleOption = Annotated[
+    list[str] | None,
+    typer.Option("--rule", metavar="NAME=VALUE", help="Set a rule otherwise; VALUE is JSON or a word. Repeatable."),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Where all chance comes from, 0 … 2^64-1.")]
+AgentsOption = Annotated[
+    str, typer.Option("--agents", metavar="A,B,…", help="Who sits down, by seat; the list repeats to fill the table.")
+]
+OutOption = Annotated[str, typer.Option("--out", metavar="FILE", help="The file to write.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+
+
+def chosen_game(
+    name: str,
+    preset: str | None = None,
+    players: int | None = None,
+    rules: Sequence[str] | None = None,
+    **settings: Any,
+) -> Game:
+    """The game that `GAME --preset --players --rule` describe; `settings` are the rest of what a `Game` takes.
+
+    Raises:
+        UnknownNameError, OptionError: One of them is wrong.
+    """
+    from pigenv import registry
+
+    return registry.make(name, players, preset, parsed_rules(rules or ()), **settings)
+
+
+def parsed_rules(given: Sequence[str]) -> dict[str, Any]:
+    """Rules from `NAME=VALUE`; the value is read as JSON where it parses, else as text.
+
+    Raises:
+        OptionError: One has no `=`, or a name is given twice.
+    """
+    rules: dict[str, Any] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not name:
+            raise OptionError(f"--rule must be NAME=VALUE, such as hand_size=2; got {each!r}")
+        if name in rules:
+            raise OptionError(f"rule {name!r} is given twice")
+        rules[name] = _value(value)
+    return rules
+
+
+def _value(text: str) -> Any:
+    def refuse(constant: str) -> float:
+        raise ValueError(constant)
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return text
+
+
+def agent_names(text: str) -> list[str]:
+    """The agents of `A,B,…`.
+
+    Raises:
+        OptionError: A name is empty.
+    """
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise OptionError(f"agents must be names with commas between them, such as uniform,uniform; got {text!r}")
+    return names
+
+
+def print_json(document: Any) -> None:
+    """Print the one JSON document of a command."""
+    # Plain ASCII, so that it is the same document whatever the terminal's character set.
+    typer.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+@contextlib.contextmanager
+def progress_bar(total: int | None, what: str) -> Iterator[Callable[[int], None] | None]:
+    """A bar on standard error where that is a terminal: gives a function to call with the number done so far, or None.
+
+    Args:
+        total: How many there are to do; None where nobody knows.
+        what: What is done, such as "games".
+    """
+    if not sys.stderr.isatty() or (total is not None and total < _PROGRESS_FROM):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # Names of agents and files may hold square brackets, which are no markup here.
+    return Console(markup=False, highlight=False, emoji=False)
+
+
+def _print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(*heads, title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"
+    for row in rows:
+        table.add_row(*map(str, row))
+    _console().print(table)
+
+
+# --- list, info -------------------------------------------------------------------------------------------------------
+
+
+@app.command("list", epilog="Example: pigenv list --json")
+def list_(as_json: JsonOption = False) -> None:
+    """Name the games, their presets and the agents that play them."""
+    from pigenv import registry
+
+    games = [_listed(definition) for definition in registry.definitions()]
+    if as_json:
+        print_json({"games": games})
+        return
+    for game in games:
+        least, most = game["num_players"]
+        typer.echo(f"{game['game']}  {game['name']}, {least} to {most} players ({game['id']})")
+        presets = [(name, each["num_players"], each["meaning"]) for name, each in game["presets"].items()]
+        _print_table("", ("preset", "players", "what it is"), presets)
+        typer.echo(f"agents: {', '.join(game['agents'])}\n")
+
+
+def _listed(definition: Definition) -> dict[str, Any]:
+    from importlib import import_module
+
+    presets = {
+        name: {"num_players": each.num_players, "meaning": each.meaning, "rules": dict(each.rules)}
+        for name, each in definition.presets.items()
+    }
+    first = definition.rules.made(next(iter(definition.presets.values())).rules)
+    return {
+        "game": definition.base,
+        "id": definition.id,
+        "name": definition.name,
+        "num_players": list(definition.seats(first)),
+        "presets": presets,
+        "agents": list(import_module("pigenv.agents.catalog").names(definition)),
+    }
+
+
+@app.command(epilog="Example: pigenv info pig10 --preset small")
+def info(
+    game: GameArgument,
+    preset: PresetOption = None,
+    players: PlayersOption = None,
+    rule: RuleOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a game's rules, options, presets, actions and observation."""
+    from pigenv.game import REWARDS
+
+    table = chosen_game(game, preset, players, rule)
+    definition = table.definition
+    least, most = definition.seats(table.rules)
+    options = [
+        {"name": name, "default": _json(default), "value": _json(value), "values": values, "meaning": meaning}
+        for name, default, value, values, meaning in table.options()
+    ]
+    parts: list[dict[str, Any]] = [
+        {"name": name, "start": start, "stop": stop, "meaning": meaning}
+        for name, start, stop, meaning in table.layout.rows()
+    ]
+    if as_json:
+        listed = _listed(definition)
+        del listed["agents"]
+        print_json(
+            {
+                **listed,
+                "num_players": [least, most],
+                "here": {"preset": table.preset, "num_players": table.num_players, "rules": table.rules.to_json()},
+                "rulebook": definition.rulebook,
+                "options": options,
+                "actions": list(table.action_texts),
+                "observation": {"size": table.layout.size, "parts": parts},
+                "rewards": list(REWARDS),
+            }
+        )
+        return
+    typer.echo(definition.rulebook.strip() + "\n")
+    typer.echo(f"{definition.id}: {least} to {most} players; here {table.num_players}, preset {table.preset}.\n")
+    presets = [
+        (name, each.num_players, each.meaning, _assigned(dict(each.rules))) for name, each in definition.presets.items()
+    ]
+    _print_table("Presets", ("name", "players", "what it is", "rules"), presets)
+    typer.echo("Rules (--rule NAME=VALUE)\n")
+    for each in options:
+        here = "" if each["value"] == each["default"] else f"  (default {json.dumps(each['default'])})"
+        typer.echo(f"  {each['name']} = {json.dumps(each['value'])}{here}")
+        typer.echo(textwrap.fill(f"{each['meaning']} May be {each['values']}.", 78, **_INDENTED))
+    typer.echo()
+    actions = list(enumerate(table.action_texts))
+    _print_table(f"Actions ({table.num_actions})", ("action", "text"), actions)
+    shown = [(each["name"], f"{each['start']}:{each['stop']}", each["meaning"]) for each in parts]
+    _print_table(f"Observation ({table.layout.size} numbers)", ("part", "slice", "meaning"), shown)
+
+
+def _json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _assigned(rules: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={json.dumps(_json(value))}" for name, value in rules.items())
+
+
+# --- record, replay ---------------------------------------------------------------------------------------------------
+
+
+@app.command(epilog="Example: pigenv record pig10 --agents uniform --games 9 --out games.jsonl")
+def record(
+    game: GameArgument,
+    out: OutOption,
+    agents: AgentsOption = "uniform",
+    games: Annotated[int, typer.Option("--games", help="How many games.")] = 1,
+    legal: Annotated[bool, typer.Option("--legal", help="Also write what was legal at each step.")] = False,
+    first_episode: Annotated[int, typer.Option("--first-episode", help="Which game of the seed comes first.")] = 0,
+    reward: Annotated[str, typer.Option("--reward", help="What pays: win, rank or score.")] = "win",
+    preset: PresetOption = None,
+    players: PlayersOption = None,
+    rule: RuleOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Let agents play games and write them down, one line of JSON each."""
+    from pigenv.records import play_games, write_records
+
+    table = chosen_game(game, preset, players, rule, reward=reward)
+    with progress_bar(games, "games") as progress:
+        played = play_games(
+            table, agent_names(agents), seed, games, legal=legal, first_episode=first_episode, progress=progress
+        )
+        count = write_records(out, played)
+    if as_json:
+        print_json({"game": table.id, "seed": seed, "first_episode": first_episode, "games": count, "out": out})
+    else:
+        typer.echo(f"{_counted(count, 'game')} of {table.definition.name} written to {out}")
+
+
+@app.command(epilog="Examples: pigenv replay games.jsonl --line 1 --table, or pigenv replay games.jsonl --verify")
+def replay(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of records.")],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Only check every step of every record; exit status 1 at a fault.")
+    ] = False,
+    line: Annotated[int | None, typer.Option("--line", min=1, help="Only the game on this line, from 1.")] = None,
+    table: Annotated[bool, typer.Option("--table", help="Draw the table after every step.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show recorded games step by step, with what is called out, or check them."""
+    if verify:
+        if line is not None or table:
+            raise OptionError("--verify checks the whole file and draws nothing; leave out --line and --table")
+        _verify(file, as_json)
+        return
+    from pigenv.records import numbered_records
+    from pigenv.records import replay as replayed
+
+    shown: list[dict[str, Any]] = []
+    last = 0
+    for number, each in numbered_records(file):
+        last = number
+        if line is not None and number != line:
+            continue
+        try:
+            if as_json:
+                shown.append({"line": number, **_replay_document(each, replayed(each))})
+            else:
+                _print_game(number, each, replayed(each), table)
+        except RecordError as error:
+            raise RecordError(f"{file}, line {number}: {error}") from None
+        if number == line:
+            break
+    if line is not None and last < line:
+        raise OptionError(f"--line must be a line of {file}, which has {last}; got {line}")
+    if as_json:
+        print_json({"file": file, "games": shown})
+
+
+def _verify(file: str, as_json: bool) -> None:
+    from pigenv.records import verify_file
+
+    records = steps = 0
+    fault = None
+    try:
+        with progress_bar(None, "records") as progress:
+            records, steps = verify_file(file, progress)
+    except RecordError as error:
+        fault = str(error)
+        _complain(fault)
+    if as_json:
+        print_json({"file": file, "verified": fault is None, "records": records, "steps": steps, "fault": fault})
+    elif fault is None:
+        typer.echo(f"{file}: {_counted(records, 'record')} and {_counted(steps, 'step')} verified")
+    if fault is not None:
+        raise typer.Exit(NO)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _replay_document(record: Record, steps: Iterator[Replayed]) -> dict[str, Any]:
+    """A game as JSON: the record's head and results, and each step with what is called out."""
+    head = {name: getattr(record, name) for name in ("game", "num_players", "seed", "episode", "rules", "agents")}
+    played = []
+    for each in steps:
+        step = {"round": each.round, "step": each.step, "seat": each.seat, "action": each.action, "called": each.called}
+        played.append({**step, **(each.chance or {})})
+    results = {name: getattr(record, name) for name in ("scores", "returns", "outcome")}
+    return {**head, "steps": played, **results}
+
+
+def _print_game(line: int, record: Record, steps: Iterator[Replayed], table: bool) -> None:
+    """A game as text: who plays, each step with what is called out, the table at the beginning and at the end."""
+    from pigenv.render.text import draw_text
+
+    game = record.table_game()
+    source = "" if record.seed is None else f", seed {record.seed}, episode {record.episode}"
+    typer.echo(f"Line {line}: {game.definition.name}, {record.num_players} players{source}")
+    for seat, name in enumerate(record.agents):
+        typer.echo(f"  seat {seat:<2} {name}")
+    changed = {name: value for name, default, value, *_ in game.options() if value != default}
+    if changed:
+        typer.echo(f"  rules: {_assigned(changed)}")
+    round_shown = -1
+    widest = max(map(len, game.action_texts))
+    for each in steps:
+        if each.round != round_shown:
+            round_shown = each.round
+            typer.echo(f"\nRound {each.round}\n{draw_text(each.scene_before)}\n")
+        called = f'  "{each.called}"' if each.called else ""
+        chance = f"  {json.dumps(each.chance, ensure_ascii=False)}" if each.chance else ""
+        typer.echo(f"{each.step:4}  seat {each.seat:<2} {each.action:<{widest}}{called}{chance}".rstrip())
+        if table:
+            typer.echo(draw_text(each.scene) + "\n")
+        if each.ends_round:
+            typer.echo(f"\n  scores of round {each.round}: {_listing(record.rounds[each.round]['scores'])}")
+            last = each
+    if not table:
+        typer.echo(draw_text(last.scene))
+    typer.echo(f"  {record.outcome}; scores {_listing(record.scores)}; returns {_listing(record.returns)}\n")
+
+
+def _listing(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers)
+
+
+# --- train, evaluate, bench -------------------------------------------------------------------------------------------
+# They stand here when they come: each takes the shared options above and imports its package inside the command.
+
+
+def main() -> None:
+    """The entry point: run a command and exit."""
+    app(prog_name="pigenv")
+
+
+if __name__ == "__main__":
+    main()
