@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module, metadata
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from os.path import isfile as is_file  # unlike pathlib's, false for a name that no file could have
 from pathlib import Path
@@ -155,7 +156,11 @@ def _imported(module: str) -> ModuleType:
 
 def _exists(module: str) -> bool:
     """Whether the first part of a module's name can be imported here or stands in the current folder."""
-    first = module.partition(".")[0]
-    return first.isidentifier() and (
-        first in sys.modules or find_spec(first) is not None or Path(f"{first}.py").is_file() or Path(first).is_dir()
-    )
+    parts = module.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return False
+    return parts[0] in sys.modules or find_spec(parts[0]) is not None or _stands_here(parts[0])
+
+
+def _stands_here(module: str) -> bool:
+    return PathFinder.find_spec(module, [str(Path.cwd())]) is not None

@@ -24,8 +24,10 @@ __all__ = ["PLAYERS"]
 
 # --- choosing ---------------------------------------------------------------------------------------------------------
 
-Worth = Callable[[Row, Row, int, int], float]
-worth: Worth  # filled in for each player: what it is worth to play a card in a way
+
+def worth(view: Row, rules: Row, card: int, way: int) -> float:
+    """What it is worth to play a card in a way: each player has its own (see `player`)."""
+    raise NotImplementedError
 
 
 def best_action(view: Row, rules: Row, mask: np.ndarray, key: np.uint64) -> int:
@@ -44,8 +46,8 @@ def best_action(view: Row, rules: Row, mask: np.ndarray, key: np.uint64) -> int:
     return best
 
 
-def player(name: str, its_worth: Worth) -> Act:
-    """The player that goes by this worth."""
+def player(name: str, its_worth: Callable[[Row, Row, int, int], float]) -> Act:
+    """The player that goes by a worth of its own."""
     act: Act = specialize(best_action, {"worth": its_worth}, name)
     return act
 
@@ -69,7 +71,7 @@ def greedy(view: Row, rules: Row, card: int, way: int) -> float:
 
 @kernel
 def careful(view: Row, rules: Row, card: int, way: int) -> float:
-    """Like greedy; of safe values the one from which the next seat makes the target least, of busts the highest card."""
+    """As greedy; the safe value from which the next seat makes the target least; if it must bust, the highest card."""
     value = new_value(view["value"], card, way)
     if value == rules["target"]:
         return MAKES
@@ -88,10 +90,10 @@ def chance_to_make(view: Row, rules: Row, seat: int, value: int) -> float:
 # --- counting ---------------------------------------------------------------------------------------------------------
 
 # How much things count beside a card won, found by matches on duplicate deals at 2, 3, 4 and 6 seats against `careful`.
-BUST_COUNTS: Final = 0.5  # a card given away now: an own bust also leaves the next seat nothing to take
+BUST_COUNTS: Final = 0.5  # a card that one's own bust gives away: the next seat then finds nothing to take
 LOSS_COUNTS: Final = 0.9  # a card that the next seat takes
 LATER_COUNTS: Final = 0.12  # a card that the next seat leaves lying: some later seat may take it
-GIFT_COUNTS: Final = 1.8  # a card that a forced bust brings: it comes often, for many play on without need
+GIFT_COUNTS: Final = 1.8  # a card that a forced bust of the next seat brings: found to be worth more than itself
 
 # What a card kept for later is worth, in cards.
 KIND_KEPT: Final = 0.23  # each kind makes the target from another value
@@ -104,7 +106,8 @@ FROG_KEPT: Final = -0.42  # never makes the target: it is good for being played
 @kernel
 def counting(view: Row, rules: Row, card: int, way: int) -> float:
     """Cards won less cards lost, as far as they can be foreseen, and what the cards kept are good for."""
-    value, size = new_value(view["value"], card, way), view["pile_size"] + 1
+    value = new_value(view["value"], card, way)
+    size: int = view["pile_size"] + 1
     hand = worth_of_kept(view, rules, card)
     if value == rules["target"]:
         return hand + size
@@ -116,7 +119,8 @@ def counting(view: Row, rules: Row, card: int, way: int) -> float:
 @kernel
 def cost(rules: Row, cards: float) -> float:
     """What it costs that one of the others takes cards: nothing is lost to the rest of them."""
-    return cards / (rules["num_players"] - 1)
+    others: int = rules["num_players"] - 1
+    return cards / others
 
 
 @kernel
@@ -183,13 +187,14 @@ def kept(view: Row, card: int, played: int) -> int:
 @kernel
 def unseen(view: Row, rules: Row, card: int) -> int:
     """How many cards of a value lie in the stock or in the hands of others."""
-    return rules["deck_counts"][card] - view["played"][card] - held(view, card)
+    count: int = rules["deck_counts"][card] - view["played"][card] - held(view, card)
+    return count
 
 
 @kernel
 def all_unseen(view: Row, rules: Row) -> int:
     """How many cards lie in the stock or in the hands of others."""
-    count = rules["pack_size"] - view["dealt"]
+    count: int = rules["pack_size"] - view["dealt"]
     for seat in range(rules["num_players"]):
         if seat != view["seat"]:
             count += view["hand_size"][seat]

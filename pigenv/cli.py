@@ -9,6 +9,7 @@ on standard error. With `--json` a command prints one JSON document on standard 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import sys
@@ -50,7 +51,7 @@ class _Commands(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        if hasattr(sys.stdout, "reconfigure"):
+        if isinstance(sys.stdout, io.TextIOWrapper):
             # A terminal that cannot show a character gets a question mark instead of a traceback.
             sys.stdout.reconfigure(errors="replace")
         try:
@@ -63,9 +64,10 @@ class _Commands(TyperGroup):
             status = WRONG_USE
         except Exception as error:
             # Typer's own usage errors; their class lives in another place from one release to the next.
-            if not hasattr(error, "format_message"):
+            message = getattr(error, "format_message", None)
+            if message is None:
                 raise
-            _complain(error.format_message())
+            _complain(message())
             status = WRONG_USE
         if status == INTERRUPTED:
             _complain("interrupted")
@@ -76,12 +78,17 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # Whoever read our output has seen enough; Python must not try to flush the rest at its end.
-            with contextlib.suppress(OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(PIPE_CLOSED) from None
+            if sys.stdout is not None:  # it is None where it was closed before we began
+                sys.stdout.flush()
+        except OSError as error:
+            # Python must not try to flush the rest at its end.
+            if sys.stdout is not None:
+                with contextlib.suppress(OSError, ValueError):
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough
+                raise typer.Exit(PIPE_CLOSED) from None
+            what = "the output" if error.filename is None else repr(error.filename)
+            raise OptionError(f"cannot read or write {what}: {error.strerror or error}") from None
         return result
 
 
@@ -316,7 +323,9 @@ def info(
     typer.echo("Rules (--rule NAME=VALUE)\n")
     for each in options:
         here = "" if each["value"] == each["default"] else f"  (default {json.dumps(each['default'])})"
-        typer.echo(f"  {each['name']} = {json.dumps(each['value'])}{here}")
+        typer.echo(
+            textwrap.fill(f"  {each['name']} = {json.dumps(each['value'])}{here}", 78, subsequent_indent=" " * 6)
+        )
         typer.echo(textwrap.fill(f"{each['meaning']} May be {each['values']}.", 78, **_INDENTED))
     typer.echo()
     actions = list(enumerate(table.action_texts))
@@ -452,7 +461,7 @@ def _print_game(line: int, record: Record, steps: Iterator[Replayed], table: boo
     changed = {name: value for name, default, value, *_ in game.options() if value != default}
     if changed:
         typer.echo(f"  rules: {_assigned(changed)}")
-    round_shown = -1
+    round_shown, end = -1, ""
     widest = max(map(len, game.action_texts))
     for each in steps:
         if each.round != round_shown:
@@ -465,9 +474,9 @@ def _print_game(line: int, record: Record, steps: Iterator[Replayed], table: boo
             typer.echo(draw_text(each.scene) + "\n")
         if each.ends_round:
             typer.echo(f"\n  scores of round {each.round}: {_listing(record.rounds[each.round]['scores'])}")
-            last = each
+            end = draw_text(each.scene)
     if not table:
-        typer.echo(draw_text(last.scene))
+        typer.echo(end)
     typer.echo(f"  {record.outcome}; scores {_listing(record.scores)}; returns {_listing(record.returns)}\n")
 
 

@@ -9,6 +9,7 @@ Rounds, steps, seats and episodes are counted from 0, as the lists of the record
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import math
 import os
@@ -23,7 +24,7 @@ import numpy as np
 
 from pigenv import registry
 from pigenv.agent import Agent, Decisions, find_agent, label
-from pigenv.errors import AgentError, DealError, OptionError, RecordError, UnknownNameError
+from pigenv.errors import AgentError, DealError, OptionError, PigenvError, RecordError, UnknownNameError
 from pigenv.game import ANYBODY, REWARDS, RUNNING, TRUNCATED, Game
 from pigenv.kernel import Row
 from pigenv.scene import Scene
@@ -256,12 +257,12 @@ def write_records(path: str | os.PathLike[str], records: Iterable[Record]) -> in
         OptionError: The file cannot be written.
     """
     try:
+        if Path(path).is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if Path(path).exists() and not Path(path).is_file():
+            return _write_lines(Path(path), "w", records)
         # Through a link to the file that it stands for: replacing must not turn the link into a file.
         target = Path(path).resolve()
-        if target.is_dir():
-            raise IsADirectoryError(21, "Is a directory")
-        if target.exists() and not target.is_file():
-            return _write_lines(target, "w", records)
         temporary = target.with_name(f".{target.name[:80]}.{secrets.token_hex(4)}.tmp")
         try:
             count = _write_lines(temporary, "x", records)
@@ -517,7 +518,12 @@ class _Line:
     def _answer(self, place: int, decisions: Decisions) -> np.ndarray:
         """What an agent says, made sure of: anybody's class can sit here."""
         agent = self.agents[place]
-        actions = np.asarray(agent.act(decisions))
+        try:
+            actions = np.asarray(agent.act(decisions))
+        except PigenvError:
+            raise
+        except Exception as error:
+            raise AgentError(f"agent {agent.name!r} failed: {type(error).__name__}: {error}") from error
         if actions.shape != (len(decisions),) or actions.dtype.kind not in "iu":
             raise AgentError(
                 f"agent {agent.name!r} must answer {len(decisions)} decisions with as many integers; "
@@ -765,8 +771,9 @@ class _Replay:
                 chance.update(steps[after])
                 after += 1
             replayed = self._step(number, place, steps[place], chance)
-            yield replayed
-            going_on = not replayed.ends_round
+            if replayed is not None:
+                yield replayed
+            going_on = self.table.over == RUNNING and self.table.round == number
             place = after
         if going_on:
             raise RecordError(f"round {number} stops after {len(steps)} steps; {self._expected()}")
@@ -775,7 +782,8 @@ class _Replay:
         legal = ", ".join(map(repr, _texts(self.game, self.table.masks[0])))
         return f"seat {self.table.seat} must play one of {legal}"
 
-    def _step(self, number: int, place: int, step: Mapping[str, Any], chance: dict[str, Any]) -> Replayed:
+    def _step(self, number: int, place: int, step: Mapping[str, Any], chance: dict[str, Any]) -> Replayed | None:
+        """Play a step; returns it where somebody is there to look at it."""
         where, table = f"round {number}, step {place}", self.table
         seat, text = step["seat"], step["action"]
         if seat != table.seat:
@@ -790,6 +798,9 @@ class _Replay:
             raise RecordError(
                 f"{where} has unknown {', '.join(map(repr, chance))}; a step of {self.game.id} has {known}"
             )
+        if self.strict:
+            self._play(where, action, chance)
+            return None
         before, mask, observation = table.states.copy(), table.masks[0].copy(), table.observations[0].copy()
         self._play(where, action, chance)
         return Replayed(
@@ -818,18 +829,17 @@ class _Replay:
                 raise RecordError(f"{where}: {error}") from None
         self.table.step(action)
         found = definition.read_chance(states[0], row) or {}
+        if found and not chance:
+            raise RecordError(f"{where} lacks {', '.join(map(repr, found))}, which chance decided in it")
         if not _same(found, chance):
             source = f"seed {self.record.seed} gives" if self.drawn else "chance in this step must be"
             raise RecordError(f"{where}: {source} {_short(found)}; got {_short(chance)}")
 
     def _check_deal(self, number: int, deal: Mapping[str, Any]) -> None:
         if self.drawn and not _same(dealt := self.table.deal(), deal):
-            key = next((key for key in dealt if not _same(dealt[key], deal.get(key))), None)
-            what = f"{key!r} is {_short(dealt[key])}" if key else f"its keys are {', '.join(dealt)}"
-            got = _short(deal.get(key)) if key else ", ".join(deal)
             raise RecordError(
                 f"round {number}: deal is not the one of seed {self.record.seed}, episode {self.record.episode}: "
-                f"there {what}; got {got}"
+                f"{_difference('deal', dealt, deal)}"
             )
 
     def _check_scores(self, number: int, scores: Sequence[float]) -> None:
@@ -856,3 +866,14 @@ def _texts(game: Game, mask: np.ndarray) -> list[str]:
 def _same(one: Any, other: Any) -> bool:
     """Whether two values are the same JSON; to Python, true, 1 and 1.0 are equal."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _difference(where: str, expected: Any, got: Any) -> str:
+    """The first place in which two values that are not the same JSON differ."""
+    if isinstance(expected, dict) and isinstance(got, dict) and set(expected) == set(got):
+        key = next(key for key in expected if not _same(expected[key], got[key]))
+        return _difference(f"{where}.{key}", expected[key], got[key])
+    if isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
+        place = next(place for place in range(len(got)) if not _same(expected[place], got[place]))
+        return _difference(f"{where}[{place}]", expected[place], got[place])
+    return f"{where} must be {_short(expected)}; got {_short(got)}"

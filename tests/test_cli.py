@@ -76,8 +76,8 @@ def test_version() -> None:
 
 
 def test_help_is_light() -> None:
-    """To print its help, the command loads neither numba nor any other library that takes long."""
-    heavy = ["numba", "torch", "gymnasium", "pettingzoo", "numpy"]
+    """To print its help, the command loads nothing that takes long."""
+    heavy = ["numba", "torch", "rich.progress"]
     code = f"import sys, pigenv.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -18,7 +18,9 @@ import pytest
 from pigenv import records, registry
 from pigenv.agent import Decisions
 from pigenv.errors import AgentError, DealError, OptionError, RecordError, SeedError, UnknownNameError
-from pigenv.game import REWARDS, Definition, Game
+from pigenv.game import REWARDS, RUNNING, TERMINATED, Definition, Game
+from pigenv.games import pig10
+from pigenv.kernel import Row, kernel
 from pigenv.records import Record, play_games, read_records, replay, verify, verify_file, write_records
 from pigenv.table import Table
 from tests.naive.pig10 import NaivePig10
@@ -182,6 +184,19 @@ def test_agents_answers_are_checked(answer: Any) -> None:
     """An agent that does not answer with one legal action for each decision is named, and nothing else breaks."""
     with pytest.raises(AgentError, match="agent 'saying'"):
         list(play_games(registry.make("pig10"), [Saying(answer)], 0, 1))
+
+
+def test_agent_that_fails_is_named() -> None:
+    """An exception in somebody's own agent comes out as an AgentError that says whose it is."""
+
+    class Failing(Chooser):
+        name = "failing"
+
+        def act(self, decisions: Decisions) -> np.ndarray:  # noqa: ARG002
+            raise KeyError("ace")
+
+    with pytest.raises(AgentError, match="agent 'failing' failed: KeyError: 'ace'"):
+        list(play_games(registry.make("pig10"), [Failing()], 0, 1))
 
 
 def test_wrong_calls_are_refused_at_once() -> None:
@@ -402,7 +417,7 @@ FAULTS: dict[str, tuple[Edit, str]] = {
     "episode huge": (lambda r: r.update(seed=7, episode=2**63), "episode must be null or a whole number"),
     "deal not of that seed": (
         lambda r: r.update(seed=7, episode=0),
-        "round 0: deal is not the one of seed 7, episode 0: there '",
+        "round 0: deal is not the one of seed 7, episode 0: deal",
     ),
     "format": (lambda r: r.update(format="pigenv.record/2"), "format must be 'pigenv.record/1'"),
     "extra key": (lambda r: r.update(winner=0), 'the record has unknown "winner"; its keys are format, game'),
@@ -473,7 +488,8 @@ def test_cards_swapped_in_the_deal_of_a_seed() -> None:
     stock = round_0(record)["deal"]["stock"]
     place = next(i for i in range(len(stock) - 1, 0, -1) if stock[i] != stock[i - 1])
     stock[place], stock[place - 1] = stock[place - 1], stock[place]
-    with pytest.raises(RecordError, match="round 0: deal is not the one of seed 11, episode 0: there 'stock' is"):
+    wrong = rf"episode 0: deal.stock\[{place - 1}\] must be {stock[place]}; got {stock[place - 1]}$"
+    with pytest.raises(RecordError, match=f"round 0: deal is not the one of seed 11, {wrong}"):
         verify(Record.from_line(json.dumps(record)))
 
 
@@ -587,6 +603,66 @@ def test_chance_is_written_and_given_back(key: str, monkeypatch: pytest.MonkeyPa
         verify(Record.from_line(line.replace(f'"{key}": 1}}', f'"{key}": 2}}')))
     with pytest.raises(RecordError, match=f"round 0, step 0: {key} must be a number"):
         list(replay(Record.from_line(by_hand.to_line().replace(f'"{key}": 1}}', f'"{key}": "x"}}'))))
+    without = by_hand.to_line().replace(f', "{key}": 1}}', "}").replace('{"chance": 1}, ', "")
+    with pytest.raises(RecordError, match=f"round 0, step 0 lacks '{key}', which chance decided in it"):
+        list(replay(Record.from_line(without)))
+
+
+# --- matches of several rounds ----------------------------------------------------------------------------------------
+
+
+@kernel
+def step_of_match(state: Row, rules: Row, action: int) -> None:
+    """A step of Pig 10 as a match of two rounds: the points are kept, everything else is dealt anew."""
+    pig10.step(state, rules, action)
+    if state["over"] == TERMINATED and state["round"] == 0:
+        state["round"] = 1
+        state["over"] = RUNNING
+        state["turn"] = 0
+        state["pile_size"] = 0
+        for value in range(pig10.NUM_VALUES):
+            state["played"][value] = 0
+        pig10.deal(state, rules)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+def test_match_of_two_rounds(reward: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each round has its own deal, steps and scores; faults are named in the round they are in."""
+    definition = dataclasses.replace(registry.definition("pig10"), id="pig10_v1", step=step_of_match)
+    monkeypatch.setattr(registry, "definition", lambda _: definition)
+    monkeypatch.setattr(records, "_table_game", records._table_game.__wrapped__)
+    game = Game(definition, preset="small", reward=reward)
+    for record in play_games(game, [Chooser()], 8, 3, legal=True):
+        one, two = record.rounds
+        assert one["deal"] != two["deal"]
+        assert record.scores == [a + b for a, b in zip(one["scores"], two["scores"], strict=True)]
+        for each in record.rounds:
+            naive = NaivePig10(3, record.rules, each["deal"])
+            for step in each["steps"]:
+                assert step["legal"] == naive.legal()
+                naive.step(step["action"])
+            assert naive.scores() == each["scores"]
+        assert verify(record) == 40
+        by_hand = dataclasses.replace(record, seed=None, episode=None)
+        assert verify(by_hand) == 40
+        shown = list(replay(by_hand))
+        assert [each.round for each in shown] == [0] * 20 + [1] * 20
+        assert [k for k, each in enumerate(shown) if each.ends_round] == [19, 39]
+        swapped = by_hand.to_line().replace(json.dumps(one["deal"]), json.dumps(two["deal"]))
+        with pytest.raises(RecordError, match="round 0, step 0: "):
+            verify(Record.from_line(swapped))
+        other = json.loads(record.to_line())
+        other["rounds"][1]["deal"] = one["deal"]
+        with pytest.raises(RecordError, match="round 1: deal is not the one of seed 8, episode"):
+            verify(Record.from_line(json.dumps(other)))
+        with pytest.raises(RecordError, match="the record ends with round 0; the match goes on"):
+            verify(dataclasses.replace(record, rounds=[one]))
+        with pytest.raises(RecordError, match="round 0 stops after 19 steps; seat"):
+            verify(dataclasses.replace(record, rounds=[{**one, "steps": one["steps"][:-1]}, two]))
+        with pytest.raises(RecordError, match="round 0, step 20: the round is over"):
+            verify(dataclasses.replace(record, rounds=[{**one, "steps": one["steps"] + two["steps"][:1]}, two]))
+        with pytest.raises(RecordError, match="round 1: scores must be"):
+            verify(dataclasses.replace(record, rounds=[one, {**two, "scores": [50, 0, 0]}]))
 
 
 # --- golden records ---------------------------------------------------------------------------------------------------

@@ -67,10 +67,4 @@ def _wrapped(head: str, text: str, width: int) -> list[str]:
     """Head and text, further lines indented to where the text began."""
     # A narrow terminal would leave no room beside the head.
     indent = " " * min(len(head), width // 2)
-    options = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
-    return textwrap.wrap(
-        head + text,
-        max(width, 20),
-        subsequent_indent=indent,
-        **options,  # type: ignore[arg-type]
-    ) or [head.rstrip()]
+    return textwrap.wrap(head + text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

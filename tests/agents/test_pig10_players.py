@@ -71,7 +71,7 @@ def win_shares(game: Game, agent: int, others: int, deals: int) -> np.ndarray:
 def decisions_at(
     game: Game, hand: Sequence[int], pile: Sequence[int], value: int, gone: Mapping[int, int], keys: int
 ) -> Decisions:
-    """The same decision of seat 0 with different keys; `gone` says how many of each card were played before the pile."""
+    """The same decision of seat 0 with different keys; `gone` says which cards were played before the pile."""
     view = np.zeros(1, game.definition.state)
     row = game.row[0]
     played = [gone.get(card, 0) + list(pile).count(card) for card in range(NUM_VALUES)]
