@@ -27,7 +27,7 @@ _LAZY = {
     "make": "pigenv.registry",
     "pig10_v0": "",
 }
-__all__ = [*_LAZY, "__version__"]  # noqa: PLE0604
+__all__ = [*_LAZY, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -40,10 +40,10 @@ def measure(
 
     Args:
         game: The game at the table.
-        layers: Some of `LAYERS`: "playout" (whole games in the kernel, nothing written), "kernel" (many steps of a batch
-            in one call, observation and mask written), "batch" (one call a step, from Python), "aec", "seat" (one-seat
-            environment, each step of which is a decision of the learner and those of its opponents; the learner's are
-            counted), "vector" (the same at many tables).
+        layers: Some of `LAYERS`: "playout" (whole games in the kernel, nothing written), "kernel" (many steps of a
+            batch in one call, observation and mask written), "batch" (one call a step, from Python), "aec", "seat"
+            (one-seat environment, each step of which is a decision of the learner and those of its opponents; the
+            learner's are counted), "vector" (the same at many tables).
         batch: Tables of the layers that have many.
         repeats: How often each is measured; the median counts.
         seconds: How long each repeat takes.
@@ -149,6 +149,7 @@ def _aec(game: Game, batch: int, threads: int) -> Callable[[], int]:
 
     def work() -> int:
         for _ in range(SINGLE_BLOCK):
+            observation: Any
             observation, _, terminated, truncated, _ = env.last()
             if terminated or truncated:
                 env.reset()

@@ -119,9 +119,15 @@ class Rules:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in dataclasses.asdict(self).items()}
 
 
+def _kind(each: dataclasses.Field[Any]) -> type[Any]:
+    """The type of an option: that of its default."""
+    default: Any = each.default
+    return type(default)
+
+
 def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
     """The value of an option in its own type, or an error that says what it may be."""
-    about, kind = each.metadata, type(each.default)
+    about, kind = each.metadata, _kind(each)
     low, high, choices = about["low"], about["high"], about["choices"]
     integer = isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
 
@@ -145,7 +151,7 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
 
 def describe(each: dataclasses.Field[Any]) -> str:
     """The set of values of an option, in words."""
-    about, kind = each.metadata, type(each.default)
+    about, kind = each.metadata, _kind(each)
     low, high, choices = about["low"], about["high"], about["choices"]
     span = "" if low is None else f"{low} … {high}" if high is not None else f"{low} or more"
     words = " or ".join(repr(c) for c in choices)
@@ -216,7 +222,7 @@ def rules_dtype(rules: type[Rules], derived: Fields) -> np.dtype[np.void]:
     """
     options: list[Any] = []
     for each in dataclasses.fields(rules):
-        kind, about = type(each.default), each.metadata
+        kind, about = _kind(each), each.metadata
         if kind is bool:
             options.append((each.name, np.int8))
         elif kind is float:

@@ -34,7 +34,9 @@ R = TypeVar("R")
 Row: TypeAlias = np.void
 """One record of a structured array: a state, a view or a row of rules."""
 
-COMPILED = not numba.config.DISABLE_JIT
+_CONFIG: Any = numba.config  # its settings are made at run time
+_NJIT: Any = numba.njit
+COMPILED = not _CONFIG.DISABLE_JIT
 _PACKAGE = Path(__file__).resolve().parent
 _OWN_FOLDERS = tuple((_PACKAGE / name).resolve() for name in ("", "games", "agents"))
 _FLAGS = ("NUMBA_BOUNDSCHECK", "NUMBA_OPT", "NUMBA_DEBUG", "NUMBA_FASTMATH")
@@ -110,13 +112,13 @@ def _compile(function: Callable[P, R], used: frozenset[Path], **flags: bool) -> 
         # Plain NumPy warns where a 64-bit product wraps around, which the random numbers do on purpose.
         return np.errstate(over="ignore")(function)
     outside = used.difference(_OWN_FOLDERS)
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_cache_folder(outside))
+    before = _CONFIG.CACHE_DIR
+    _CONFIG.CACHE_DIR = str(_cache_folder(outside))
     try:
-        compiled: Callable[P, R] = numba.njit(cache=True, error_model="numpy", **flags)(function)
+        compiled: Callable[P, R] = _NJIT(cache=True, error_model="numpy", **flags)(function)
     finally:
         # The setting is the user's; their own functions must not end up in our folder.
-        numba.config.CACHE_DIR = before
+        _CONFIG.CACHE_DIR = before
     return compiled
 
 
@@ -165,7 +167,7 @@ def specialize(
 
 def _used_by(function: Callable[..., Any]) -> frozenset[Path]:
     """The folders whose sources a kernel was built from."""
-    plain = getattr(function, "py_func", None) or getattr(function, "__wrapped__", function)
+    plain: Any = getattr(function, "py_func", None) or getattr(function, "__wrapped__", function)
     known: frozenset[Path] | None = getattr(plain, "_used", None)
     return known if known is not None else frozenset([_folder_of(plain)])
 
@@ -199,7 +201,7 @@ def draw(key: np.uint64, counter: int) -> np.uint64:
 @kernel
 def below(bits: np.uint64, n: int) -> int:
     """A number in 0 … n−1 from 64 random bits; the bias of a number is below n / 2^32 of its probability."""
-    return np.int64(((bits >> _S32) * np.uint64(n)) >> _S32)
+    return np.int64(((bits >> _S32) * np.uint64(n)) >> _S32)  # type: ignore[return-value]
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Our environments' names in the registries of Gymnasium and PettingZoo.
 
-Done when pigenv is imported, so it imports no game and nothing compiled. Gymnasium 1 has no plugins any more: without an
-import of pigenv before, `gymnasium.make("pigenv:pigenv/Pig10-v0")` names the module to import.
+Done when pigenv is imported, so it imports no game and nothing compiled. Gymnasium 1 has no plugins any more: without
+an import of pigenv before, `gymnasium.make("pigenv:pigenv/Pig10-v0")` names the module to import.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ def register_pettingzoo() -> None:
     if not hasattr(pettingzoo, "register"):
         return
     for name in (name for _, name, _ in _offered()):
-        for kind, constructor in (("aec", "env"), ("parallel", "parallel_env")):
-            known = pettingzoo.aec_registry if kind == "aec" else pettingzoo.parallel_registry
-            if f"pigenv/{name}" not in known:
-                pettingzoo.register(kind, f"pigenv/{name}", f"pigenv.{name}:{constructor}")
+        if f"pigenv/{name}" not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", f"pigenv/{name}", f"pigenv.{name}:env")
+            pettingzoo.register("parallel", f"pigenv/{name}", f"pigenv.{name}:parallel_env")

@@ -3,10 +3,10 @@
 The functions marked as templates call the kernels of the contract by their bare names; `loops` compiles a copy of each
 for one game, `player_loops` one for a game and the agents that sit at it. `Table` is a single game of these.
 
-Arrays have the same meaning everywhere: `states` (records, `(n,)`), `rules` (one record, `(1,)`), `episodes` (records of
-`EPISODE`, `(n,)`), `observations` (float32, `(n, size)`), `masks` (int8, `(n, num_actions)`), `rewards` (float32), `over`
-(int8: RUNNING, TERMINATED or TRUNCATED), and `views` (records like states: a scratch row for each thread, so that its
-length is the number of threads).
+Arrays have the same meaning everywhere: `states` (records, `(n,)`), `rules` (one record, `(1,)`), `episodes` (records
+of `EPISODE`, `(n,)`), `observations` (float32, `(n, size)`), `masks` (int8, `(n, num_actions)`), `rewards` (float32),
+`over` (int8: RUNNING, TERMINATED or TRUNCATED), and `views` (records like states: a scratch row for each thread, so
+that its length is the number of threads).
 """
 
 from __future__ import annotations
@@ -39,7 +39,18 @@ from pigenv.game import (
 from pigenv.kernel import Row, below, draw, mix, prange, seed_keys, specialize
 from pigenv.scene import Scene
 
-__all__ = ["EPISODE", "FORFEIT", "ILLEGAL", "OUTSIDE", "RAISE", "RANDOM", "Table", "checked_seed", "loops", "player_loops"]
+__all__ = [
+    "EPISODE",
+    "FORFEIT",
+    "ILLEGAL",
+    "OUTSIDE",
+    "RAISE",
+    "RANDOM",
+    "Table",
+    "checked_seed",
+    "loops",
+    "player_loops",
+]
 
 ILLEGAL: Final = ("raise", "forfeit", "random")
 """What happens to an illegal action; kernels take the index."""
@@ -349,9 +360,7 @@ def run_tables(
 
 
 @template
-def playouts(
-    states: np.ndarray, rules: np.ndarray, episodes: np.ndarray, games: int, masks: np.ndarray
-) -> int:
+def playouts(states: np.ndarray, rules: np.ndarray, episodes: np.ndarray, games: int, masks: np.ndarray) -> int:
     """Play whole games uniformly at random, nothing but the rules; returns the number of decisions.
 
     `states`, `episodes` and `masks` have a row for each thread.
@@ -515,9 +524,7 @@ def seat_players(episodes: np.ndarray, i: int, rules: np.ndarray, seating: int, 
 
 
 @player_template
-def seat_tables(
-    episodes: np.ndarray, rules: np.ndarray, which: np.ndarray, seating: int, line_up: np.ndarray
-) -> None:
+def seat_tables(episodes: np.ndarray, rules: np.ndarray, which: np.ndarray, seating: int, line_up: np.ndarray) -> None:
     """`seat_players` at the tables `which` (bool)."""
     for i in range(len(episodes)):
         if which[i]:
@@ -905,7 +912,14 @@ class Table:
             self.game.definition.hide(views[0], self.game.row[0], ANYBODY)
             return views
         self.loops.view_tables(
-            self.states, self.game.row, self.episodes, np.zeros(1, np.int64), np.full(1, seat, np.int8), views, masks, keys
+            self.states,
+            self.game.row,
+            self.episodes,
+            np.zeros(1, np.int64),
+            np.full(1, seat, np.int8),
+            views,
+            masks,
+            keys,
         )
         return views
 

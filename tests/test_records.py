@@ -9,6 +9,7 @@ import random
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -625,10 +626,16 @@ def step_of_match(state: Row, rules: Row, action: int) -> None:
         pig10.deal(state, rules)
 
 
+@cache
+def match_definition() -> Definition:
+    """Pig 10 as such a match, under an id of its own, since compiled loops are kept by it."""
+    return dataclasses.replace(pig10.DEFINITION, id="pig10_v1", step=step_of_match)
+
+
 @pytest.mark.parametrize("reward", REWARDS)
 def test_match_of_two_rounds(reward: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each round has its own deal, steps and scores; faults are named in the round they are in."""
-    definition = dataclasses.replace(registry.definition("pig10"), id="pig10_v1", step=step_of_match)
+    definition = match_definition()
     monkeypatch.setattr(registry, "definition", lambda _: definition)
     monkeypatch.setattr(records, "_table_game", records._table_game.__wrapped__)
     game = Game(definition, preset="small", reward=reward)

@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from pigenv.evaluate.evaluation import evaluate
+from pigenv.evaluate.report import print_table, write_json, write_page
 from rich.console import Console
 
 from pigenv import registry
 from pigenv.agent import find_agent
-from pigenv.evaluate.evaluation import evaluate
-from pigenv.evaluate.report import print_table, write_json, write_page
 from pigenv.records import play_games, write_records
 from pigenv.train.config import composed
 from pigenv.train.run import run
@@ -50,9 +50,7 @@ def demo(out: Path | None, seed: int, seconds: float, deals: int, console: Conso
     game = registry.make(GAME)
     console.print(f"Scoring on {deals} deals, each played from every seat, against every player of the catalog.")
     document = evaluate(find_agent(checkpoint, game), game, deals=deals, seed=seed + 1)
-    records = list(
-        play_games(game, [checkpoint, *RECORDED_AGAINST], seed=seed, games=RECORDED_GAMES)
-    )
+    records = list(play_games(game, [checkpoint, *RECORDED_AGAINST], seed=seed, games=RECORDED_GAMES))
     files = {
         "checkpoint": Path(checkpoint),
         "evaluation": folder / "evaluation.json",

@@ -34,9 +34,7 @@ def make_model(env: Any, config: MaskablePPOConfig, seed: int) -> Any:
     torch.set_num_threads(config.torch_threads)
     batch = config.num_envs * config.n_steps
     if batch % config.batch_size:
-        raise OptionError(
-            f"algo.batch_size must divide num_envs × n_steps = {batch}; got {config.batch_size}"
-        )
+        raise OptionError(f"algo.batch_size must divide num_envs × n_steps = {batch}; got {config.batch_size}")
     return MaskablePPO(
         "MlpPolicy",
         env,

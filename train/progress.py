@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress as Bar, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
 __all__ = ["Progress"]
 
@@ -25,7 +26,9 @@ class Progress:
             TextColumn("training"),
             BarColumn(bar_width=30),
             TextColumn("{task.percentage:3.0f} %"),
-            TextColumn("{task.fields[steps]:,} decisions, {task.fields[rate]:,.0f}/s, " + label + " {task.fields[value]:.3f}"),
+            TextColumn(
+                "{task.fields[steps]:,} decisions, {task.fields[rate]:,.0f}/s, " + label + " {task.fields[value]:.3f}"
+            ),
             TimeRemainingColumn(),
             console=console or Console(stderr=True),
             transient=False,
@@ -48,4 +51,6 @@ class Progress:
         done = steps / self.total_steps
         if self.max_seconds is not None:
             done = max(done, seconds / self.max_seconds)
-        self._bar.update(self._task, completed=min(done, 1.0), steps=steps, rate=steps / max(seconds, 1e-9), value=value)
+        self._bar.update(
+            self._task, completed=min(done, 1.0), steps=steps, rate=steps / max(seconds, 1e-9), value=value
+        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import platform
 import sys
 import time
@@ -68,7 +67,7 @@ class RunFolder:
         target = self.path / name
         part = target.with_name(f".{name}.part")
         part.write_text(text, encoding="utf-8")
-        os.replace(part, target)
+        part.replace(target)
         return target
 
     def metrics(self, steps: int, seconds: float, value: float, **more: float) -> None:
@@ -101,7 +100,7 @@ class RunFolder:
         target = self.path / "curve.png"
         part = self.path / ".curve.part.png"
         figure.savefig(part, dpi=120)
-        os.replace(part, target)
+        part.replace(target)
         return target
 
 

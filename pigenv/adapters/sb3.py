@@ -1,7 +1,7 @@
 """Stable-Baselines3 and sb3-contrib: one seat at many tables as a `VecEnv`, masks included.
 
-    env = SeatVecEnv("pig10", num_envs=256, opponents="pig10/careful")
-    MaskablePPO("MlpPolicy", env).learn(1_000_000)
+env = SeatVecEnv("pig10", num_envs=256, opponents="pig10/careful")
+MaskablePPO("MlpPolicy", env).learn(1_000_000)
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         illegal: str = "raise",
         render_mode: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
         self.mask_place = checked_mask(mask)
         self.illegal = checked_policy(illegal)
@@ -119,7 +119,7 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._skip_agent_selection = None
+        self._skip_agent_selection: Any = None
         self.agent_selection = self.possible_agents[self.table.seat]
         self._refresh_infos()
 
@@ -185,8 +185,9 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         return {"observation": observation, "action_mask": mask} if self._in_obs else observation
 
     def state(self) -> np.ndarray:
-        """Everything, for a critic that may see all: each seat's observation in seat order, then the pack of bytes
-        that the true state is, scaled to [0, 1]. Unfit for acting: it holds what no seat may know.
+        """Everything, for a critic that may see all. Unfit for acting: it holds what no seat may know.
+
+        Each seat's observation in seat order, then the bytes that the true state is, scaled to [0, 1].
 
         Returns:
             float32, shape `(num_players · layout.size + state's bytes,)`.

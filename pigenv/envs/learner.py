@@ -130,7 +130,7 @@ class Learners:
             self._bind()
         self.episodes["number"][which] += 1
         if deals:
-            self._start_with(deals)
+            self._start_dealt()
         else:
             self._start_tables(which)
         self.rewards[which] = 0
@@ -154,7 +154,7 @@ class Learners:
             self.episodes["number"][pending] += 1
         raise OptionError("the learner's seat never comes to move under these rules; choose another learner_seat")
 
-    def _start_with(self, deals: Sequence[Mapping[str, Any]]) -> None:
+    def _start_dealt(self) -> None:
         """Begin with the first rounds dealt by hand, at every table alike."""
         every = np.ones(self.num_envs, bool)
         self._paid[:] = 0
@@ -368,9 +368,7 @@ def _seating(learner_seat: str | int, num_players: int) -> int:
         return -1 - SEATINGS.index(learner_seat)
     if isinstance(learner_seat, int) and not isinstance(learner_seat, bool) and 0 <= learner_seat < num_players:
         return learner_seat
-    raise OptionError(
-        f"learner_seat must be a seat 0 … {num_players - 1}, 'random' or 'rotate'; got {learner_seat!r}"
-    )
+    raise OptionError(f"learner_seat must be a seat 0 … {num_players - 1}, 'random' or 'rotate'; got {learner_seat!r}")
 
 
 def _line_up(opponents: Opponents, game: Game) -> list[Agent]:

@@ -137,7 +137,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         return self.learners.scores()[0]
 
     def render(self) -> Any:
-        """The table as the learner sees it, as text: returned with "ansi"; with "human" each step prints it by itself."""
+        """The table as the learner sees it, as text: returned with "ansi"; with "human" each step prints it."""
         if self.render_mode is None:
             return None
         if not self.learners.started:

@@ -183,7 +183,9 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         pictures = []
         for i, seat in enumerate(self.learners.episodes["learner"].tolist()):
             view = self.learners.view(i, seat)
-            pictures.append(shown(draw_text(self.game.definition.scene(view[0], self.game.row[0], seat)), self.render_mode))
+            pictures.append(
+                shown(draw_text(self.game.definition.scene(view[0], self.game.row[0], seat)), self.render_mode)
+            )
         return tuple(pictures)
 
 

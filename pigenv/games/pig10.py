@@ -586,10 +586,10 @@ def is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
+# A call is at most 19: a 10 on a pile value of 9.
+LOW_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+HIGH_WORDS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+NUMBER_WORDS = LOW_WORDS + HIGH_WORDS
 
 
 def call_out(before: Row, after: Row, rules: Row, action: str) -> str:

@@ -61,7 +61,7 @@ def test_passes_pettingzoo_render_test(capsys):
 
 
 def test_passes_pettingzoo_max_cycles_test():
-    """PettingZoo's max-cycles test passes with the rule option `max_turns` as the limit: one turn of each seat a cycle."""
+    """PettingZoo's max-cycles test passes with `max_turns` as the limit: one turn of each seat a cycle."""
 
     class Module:
         @staticmethod
@@ -153,7 +153,9 @@ def test_observe_has_no_side_effects_and_works_at_the_end():
         assert (env.observe(agent)["observation"] == twin.observe(agent)["observation"]).all()
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), lambda env: env.clone()])
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), lambda env: env.clone()]
+)
 @pytest.mark.parametrize("steps", [0, 37, 80, 82])
 def test_copies_play_on_identically(copied, steps):
     """A deep copy, a pickle and a clone play on as the original does, mid-game and at the end, wrapped too."""

@@ -1,6 +1,7 @@
 """The one-seat Gymnasium environment."""
 
 import copy
+import itertools
 import pickle
 
 import gymnasium
@@ -122,7 +123,7 @@ def test_the_learner_sits_where_it_was_told():
     assert [fixed.reset(seed=s)[1]["seat"] for s in range(5)] == [2] * 5
     rotating.reset(seed=1)
     seats = [rotating.reset()[1]["seat"] for _ in range(8)]
-    assert all((b - a) % 4 == 1 for a, b in zip(seats, seats[1:], strict=False))
+    assert all((b - a) % 4 == 1 for a, b in itertools.pairwise(seats))
     counts = np.bincount([by_chance.reset(seed=s)[1]["seat"] for s in range(400)], minlength=4)
     assert counts.min() > 60
 
@@ -151,7 +152,7 @@ def test_an_illegal_opponent_is_named():
 
 
 def test_illegal_actions_of_the_learner():
-    """"forfeit" ends with −1 and says so, "raise" refuses and changes nothing, "random" plays on and counts."""
+    """A "forfeit" ends with −1 and says so, "raise" refuses and changes nothing, "random" plays on and counts."""
     env = SeatEnv("pig10")
     env.reset(seed=1)
     _, reward, terminated, _, info = env.step(int((~env.action_masks()).argmax()))

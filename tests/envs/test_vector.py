@@ -23,7 +23,7 @@ def same(ours, theirs, path=""):
         assert set(ours) == set(theirs), path
         for key in theirs:
             same(ours[key], theirs[key], f"{path}/{key}")
-    elif getattr(theirs, "dtype", None) == object:
+    elif isinstance(theirs, np.ndarray) and theirs.dtype.kind == "O":
         for a, b in zip(ours, theirs, strict=True):
             assert (a is None) == (b is None), path
             if b is not None:
