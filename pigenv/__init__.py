@@ -27,7 +27,9 @@ _LAZY = {
     "make": "pigenv.registry",
     "pig10_v0": "",
 }
-__all__ = [*_LAZY, "__version__"]
+# pyright: reportUnsupportedDunderAll=false
+# (found on demand by __getattr__)
+__all__ = ["Agent", "Decisions", "Game", "__version__", "find_agent", "make", "pig10_v0"]
 
 
 def __getattr__(name: str) -> Any:

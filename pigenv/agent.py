@@ -59,6 +59,7 @@ class Agent(Protocol):
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Choose an action for each decision, int64, shape `(n,)`; each must be legal."""
+        ...
 
 
 class KernelAgent:

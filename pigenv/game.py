@@ -240,6 +240,7 @@ def rules_dtype(rules: type[Rules], derived: Fields) -> np.dtype[np.void]:
 class Deal(Protocol):
     def __call__(self, state: Row, rules: Row) -> None:
         """Deal round `state["round"]` from `state["key"]`; the state is all zeros but for the common fields."""
+        ...
 
 
 class Legal(Protocol):
@@ -249,36 +250,43 @@ class Legal(Protocol):
         Reads nothing that the seat to move does not know, so that it gives the same for its view. `mask` is int8,
         shape `(num_actions,)`.
         """
+        ...
 
 
 class Step(Protocol):
     def __call__(self, state: Row, rules: Row, action: int) -> None:
         """Play a legal action; deal the next round where one ends, set `over` where the match does."""
+        ...
 
 
 class Hide(Protocol):
     def __call__(self, view: Row, rules: Row, seat: int) -> None:
         """Turn a copy of a state into what one seat knows (or `ANYBODY`): wipe the rest, sort away orders."""
+        ...
 
 
 class Determinize(Protocol):
     def __call__(self, view: Row, rules: Row, key: np.uint64) -> None:
         """Fill a view with one world, drawn uniformly from all deals that would have shown its seat the same."""
+        ...
 
 
 class Observe(Protocol):
     def __call__(self, view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
         """Write the observation from a view, float32 in [0, 1]; return how many numbers were written."""
+        ...
 
 
 class Scores(Protocol):
     def __call__(self, state: Row, rules: Row, out: np.ndarray) -> None:
         """Write each seat's points, float64: of the rounds done, plus how the present one stands."""
+        ...
 
 
 class Act(Protocol):
     def __call__(self, view: Row, rules: Row, mask: np.ndarray, key: np.uint64) -> int:
         """A player: choose a legal action from what the seat to move knows; `key` is its own chance."""
+        ...
 
 
 # --- a game -----------------------------------------------------------------------------------------------------------

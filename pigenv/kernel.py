@@ -19,6 +19,7 @@ import time
 import types
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -31,10 +32,10 @@ __all__ = ["Row", "below", "draw", "kernel", "mix", "prange", "seed_keys", "shuf
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Row: TypeAlias = np.void
-"""One record of a structured array: a state, a view or a row of rules."""
+Row: TypeAlias = Any
+"""One record of a structured array: a state, a view or a row of rules (`np.void`; its items are of any type)."""
 
-_CONFIG: Any = numba.config  # its settings are made at run time
+_CONFIG: Any = import_module("numba.core.config")  # its settings are made at run time
 _NJIT: Any = numba.njit
 COMPILED = not _CONFIG.DISABLE_JIT
 _PACKAGE = Path(__file__).resolve().parent

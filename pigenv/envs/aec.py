@@ -143,8 +143,9 @@ class PigAECEnv(AECEnv[str, Any, Any]):
             self.rewards = dict(zip(self.possible_agents, table.rewards[0].tolist(), strict=True))
             self._accumulate_rewards()
         if table.over != RUNNING:
-            self.terminations = dict.fromkeys(self.agents, table.over != TRUNCATED)
-            self.truncations = dict.fromkeys(self.agents, table.over == TRUNCATED)
+            cut = table.over == TRUNCATED
+            self.terminations = dict.fromkeys(self.agents, not cut)
+            self.truncations = dict.fromkeys(self.agents, cut)
             # Who comes next after the end decides nothing; from seat 0 on, each agent takes its leave.
             self.agent_selection = self.possible_agents[0]
         else:

@@ -97,7 +97,8 @@ class Learners:
     def _bind(self) -> None:
         """Look up the compiled loops and number the opponents for them: kernels from 0 on, others from −2 down."""
         kernels = [agent for agent in self.agents if isinstance(agent, KernelAgent) and not self.stepwise]
-        numbers = {id(a): kernels.index(a) if a in kernels else OUTSIDE - 1 - i for i, a in enumerate(self.agents)}
+        places = {id(agent): place for place, agent in enumerate(kernels)}
+        numbers = {id(agent): places.get(id(agent), OUTSIDE - 1 - i) for i, agent in enumerate(self.agents)}
         self._line_up = np.array([numbers[id(agent)] for agent in self.opponents], np.int64)
         self._all_compiled = bool((self._line_up >= 0).all())
         players = tuple(agent.player for agent in kernels)

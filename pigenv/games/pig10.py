@@ -593,12 +593,14 @@ NUMBER_WORDS = LOW_WORDS + HIGH_WORDS
 
 
 def call_out(before: Row, after: Row, rules: Row, action: str) -> str:
-    """The pile value, as the player shouts it: "seven", "ZERO", "PIG 10"; a bust is called and goes to the right."""
+    """The pile value, as the player shouts it: "seven", "ZERO", "PIG 10"; with a bust, who takes the pile."""
     card, way = int(action.rstrip("-=")), WAY_TEXTS.index(action.lstrip("0123456789"))
     value = int(new_value(int(before["value"]), card, way))
-    target = int(rules["target"])
+    target, mover, players = int(rules["target"]), int(before["seat"]), int(rules["num_players"])
     if value == target:
         return f"PIG {target}"
+    if value > target:
+        return f"{NUMBER_WORDS[value]}: bust, seat {(mover - 1) % players} takes the pile"
     return "ZERO" if value == 0 else NUMBER_WORDS[value]
 
 
