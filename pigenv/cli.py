@@ -484,8 +484,156 @@ def _listing(numbers: Sequence[float]) -> str:
     return ", ".join(f"{number:g}" for number in numbers)
 
 
-# --- train, evaluate, bench -------------------------------------------------------------------------------------------
-# They stand here when they come: each takes the shared options above and imports its package inside the command.
+# --- train, evaluate, bench, demo -------------------------------------------------------------------------------------
+
+
+@app.command(
+    epilog="Example: pigenv train pig10 algo.max_seconds=60 'algo.opponents=[pig10/careful]'",
+    context_settings={"ignore_unknown_options": False},
+)
+def train(
+    game: GameArgument,
+    overrides: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]…", help="Settings of the run, such as algo.n_steps=32.")
+    ] = None,
+    preset: PresetOption = None,
+    players: PlayersOption = None,
+    rule: RuleOption = None,
+    seed: SeedOption = 0,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="DIR", help="The run's folder; a new one in runs/.")
+    ] = None,
+    show: Annotated[bool, typer.Option("--show", help="Only print the settings that the run would have.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Train an agent; leaves settings, metrics, learning curve and checkpoint in a folder."""
+    from dataclasses import asdict
+
+    from pigenv.train.config import composed
+    from pigenv.train.run import run
+
+    table = chosen_game(game, preset, players, rule)
+    config = composed(overrides or [])
+    config.game.name, config.game.preset, config.game.num_players = table.definition.base, preset, table.num_players
+    config.game.rules.update(parsed_rules(rule or ()))
+    config.seed = seed or config.seed
+    config.out = out or config.out
+    if show:
+        print_json(asdict(config))
+        return
+    folder, checkpoint = run(config)
+    if as_json:
+        print_json({"folder": str(folder), "checkpoint": checkpoint})
+    else:
+        typer.echo(f"run folder  {folder}\ncheckpoint  {checkpoint}")
+
+
+@app.command(epilog="Example: pigenv evaluate pig10/careful pig10 --against uniform,pig10/greedy --deals 500")
+def evaluate(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="A name, a checkpoint's path, or module:Class.")],
+    game: GameArgument,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="A,B", help="Opponents; all of the game's players by default.")
+    ] = None,
+    deals: Annotated[int, typer.Option("--deals", help="Deals a line-up; each is played from every seat.")] = 200,
+    preset: PresetOption = None,
+    players: PlayersOption = None,
+    rule: RuleOption = None,
+    seed: SeedOption = 0,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="FILE", help="Also write it: a page for .html, else JSON.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Score an agent against others on duplicate deals, from every seat."""
+    from pathlib import Path
+
+    from pigenv.agent import find_agent
+    from pigenv.evaluate.evaluation import evaluate as scored
+    from pigenv.evaluate.report import print_table, write_json, write_page
+
+    table = chosen_game(game, preset, players, rule)
+    names = agent_names(against) if against is not None else None
+    with progress_bar(None, "games") as progress:
+        document = scored(find_agent(agent, table), table, against=names, deals=deals, seed=seed, progress=progress)
+    if out is not None:
+        if Path(out).suffix == ".html":
+            write_page(Path(out), document, title=f"{agent} at {table.definition.name}")
+        else:
+            write_json(document, Path(out))
+    if as_json:
+        print_json(document)
+    else:
+        print_table(document, _console())
+        if out is not None:
+            typer.echo(f"written to {out}")
+
+
+@app.command(epilog="Example: pigenv bench batch --json, or pigenv bench training")
+def bench(
+    layer: Annotated[
+        str | None, typer.Argument(metavar="[LAYER]", help="playout, kernel, batch, aec, seat, vector, or training.")
+    ] = None,
+    game: Annotated[str, typer.Option("--game", help="The game.")] = "pig10",
+    preset: PresetOption = None,
+    players: PlayersOption = None,
+    rule: RuleOption = None,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Tables of the layers that have many.")] = 4096,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Measurements of each; the median counts.")] = 7,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure decisions a second, layer by layer; `training` compares learners."""
+    from pigenv import bench as speed
+    from pigenv.errors import UnknownNameError, closest
+
+    table = chosen_game(game, preset, players, rule)
+    if layer is not None and layer not in (*speed.LAYERS, "training"):
+        raise UnknownNameError(f"there is no layer {layer!r}; {closest(layer, (*speed.LAYERS, 'training'))}")
+
+    def note(what: str) -> None:
+        typer.echo(f"measuring {what} …", err=True)
+
+    if layer == "training":
+        from pigenv.train.speed import measure_training
+
+        document = measure_training(table, repeats=min(repeats, 5), progress=note)
+    else:
+        layers = (layer,) if layer else speed.LAYERS
+        document = speed.measure(table, layers, batch=batch, repeats=repeats, progress=note)
+    if as_json:
+        print_json(document)
+        return
+    rows = [
+        (
+            f"{each['layer']}{', ' + each['side'] if 'side' in each else ''}",
+            each["num_players"],
+            each["batch"],
+            each["threads"],
+            f"{each['per_second']:,}",
+            f"{each['lowest']:,} – {each['highest']:,}",
+        )
+        for each in document["results"]
+    ]
+    heads = ("layer", "seats", "tables", "threads", "decisions/s", "lowest – highest")
+    _print_table(f"{table.definition.name}, median of {document['results'][0]['repeats']}", heads, rows)
+    if "ratio" in document:
+        typer.echo(f"ratio {document['ratio']}")
+
+
+@app.command(epilog="Example: pigenv demo --seconds 60")
+def demo(
+    seconds: Annotated[float, typer.Option("--seconds", min=1, help="How long to train.")] = 75,
+    deals: Annotated[int, typer.Option("--deals", min=2, help="Deals a line-up.")] = 1000,
+    seed: SeedOption = 0,
+    out: Annotated[str | None, typer.Option("--out", metavar="DIR", help="The folder; a new one in runs/.")] = None,
+) -> None:
+    """Train a Pig 10 agent, score it against every player, and write a report."""
+    from pathlib import Path
+
+    from pigenv.table import checked_seed
+    from pigenv.train.demo import demo as run
+
+    run(None if out is None else Path(out), checked_seed(seed), seconds, deals, _console())
 
 
 def main() -> None:

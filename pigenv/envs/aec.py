@@ -143,7 +143,7 @@ class PigAECEnv(AECEnv[str, Any, Any]):
             self.rewards = dict(zip(self.possible_agents, table.rewards[0].tolist(), strict=True))
             self._accumulate_rewards()
         if table.over != RUNNING:
-            cut = table.over == TRUNCATED
+            cut = bool(table.over == TRUNCATED)
             self.terminations = dict.fromkeys(self.agents, not cut)
             self.truncations = dict.fromkeys(self.agents, cut)
             # Who comes next after the end decides nothing; from seat 0 on, each agent takes its leave.
