@@ -34,7 +34,6 @@ from pigenv.game import (
     Observe,
     Scores,
     Step,
-    record_dtype,
 )
 from pigenv.kernel import Row, below, draw, mix, prange, seed_keys, specialize
 from pigenv.scene import Scene
@@ -62,8 +61,9 @@ OUTSIDE: Final = -1
 _WIN, _RANK, _SCORE = range(3)
 _DEAL_LIMIT = 10_000
 
-EPISODE: Final = record_dtype(
+EPISODE: Final = np.dtype(
     [
+        # What every step reads comes first, in one cache line.
         ("deal_key", np.uint64),  # of the seed; the episode's own key follows from it and `number`
         ("agent_key", np.uint64),  # of the seed, for the agents' own chance
         ("number", np.int64),  # which episode of the seed this is
@@ -72,9 +72,11 @@ EPISODE: Final = record_dtype(
         ("offender", np.int8),  # seat whose illegal action ended it, or −1
         ("learner", np.int8),  # the seat that is played from outside, in one-seat environments
         ("player", np.int8, (MAX_SEATS,)),  # by seat: index of the compiled player, or OUTSIDE, or lower
+        ("filler", np.int8, (2,)),
         ("points", np.float64, (MAX_SEATS,)),  # scores at the last payment
         ("now", np.float64, (MAX_SEATS,)),  # scores at this one
-    ]
+    ],
+    align=True,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -1,0 +1,390 @@
+"""A match: the same deals, played from every seat.
+
+Deal `d` of a match is episode `d` of its seed. It is played once for each rotation of the line-up, so that everybody
+holds every hand once: in rotation `r` the agent at place `p` of the line-up sits at seat `(p + r) mod n`. What is left
+of luck is how the agents' play meets the cards, and a line-up of equal agents comes out exactly even.
+
+Chance of the agents' own is shared out evenly too: the decision keys of a deal are the same in each of its rotations,
+and an agent that keeps random numbers of its own is reset to the same seed before each rotation. Rotations are played
+one after another, because in one batch with its copies a deal could be read from several hands at once.
+
+Line-ups of compiled agents are played inside the compiled loops. Otherwise the compiled agents go on until somebody
+else must decide, and everybody who waits for the same agent is put to it in one batch. Both ways give the same games.
+
+An agent that plays an illegal action, raises an exception, or answers in another form than `Agent.act` says, forfeits
+that game: it ends at once, the offender is last and has no share of the win, the others share the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from pigenv.agent import Agent, Decisions, KernelAgent
+from pigenv.errors import AgentError, OptionError
+from pigenv.game import RUNNING, TRUNCATED, Game
+from pigenv.table import EPISODE, FORFEIT, OUTSIDE, Player, checked_seed, loops, player_loops, set_seed
+
+__all__ = ["Fault", "Games", "Progress", "is_compiled", "play_match", "whole_number"]
+
+Progress: TypeAlias = Callable[[int], None]
+"""Called now and then with the number of games done so far."""
+
+BATCH: Final = 1024
+"""Tables played at once: enough to feed a network, few enough to stay in the processor's cache."""
+
+_NO_ACTION: Final = -1  # never legal, so the table's rule for illegal actions applies
+_FAILURES: Final = (Exception, SystemExit)  # a KeyboardInterrupt is the user's, and passes
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A game that an agent forfeited.
+
+    Attributes:
+        agent: Its name.
+        deal: The episode number.
+        rotation: The rotation of the line-up.
+        place: The agent's place in the line-up.
+        reason: What it did, in words.
+    """
+
+    agent: str
+    deal: int
+    rotation: int
+    place: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Games:
+    """What came of a match. Arrays are by deal, then rotation, then place in the line-up, which has n places.
+
+    Attributes:
+        names: The agents' names by place.
+        deals: Episode numbers, int64, shape `(deals,)`.
+        returns: Sum of rewards, float64, shape `(deals, n, n)`.
+        scores: Points in the game's own unit, as they stood at the end, float64, shape `(deals, n, n)`.
+        places: 1 for the best; ties share the mean of their places; float64, shape `(deals, n, n)`.
+        win_shares: 1/k for each of k winners, else 0; float64, shape `(deals, n, n)`.
+        placements: Share of each place 1 … n, a tie spread evenly over its places; float64, shape `(deals, n, n, n)`.
+        steps: Decisions made, int64, shape `(deals, n)`.
+        offenders: Place of the agent that forfeited, or −1; int64, shape `(deals, n)`.
+        truncated: Whether the game was cut short by the rules' limit; bool, shape `(deals, n)`.
+        faults: The games forfeited, in order.
+    """
+
+    names: tuple[str, ...]
+    deals: np.ndarray
+    returns: np.ndarray
+    scores: np.ndarray
+    places: np.ndarray
+    win_shares: np.ndarray
+    placements: np.ndarray
+    steps: np.ndarray
+    offenders: np.ndarray
+    truncated: np.ndarray
+    faults: tuple[Fault, ...] = ()
+
+    def seats(self) -> np.ndarray:
+        """Where each place of the line-up sat, by rotation, int64, shape `(n, n)`."""
+        return _seats(len(self.names))
+
+
+def is_compiled(agent: Agent) -> bool:
+    """Whether a compiled loop can play this agent: it is a kernel and nothing else."""
+    return isinstance(agent, KernelAgent) and type(agent).act is KernelAgent.act
+
+
+def whole_number(name: str, value: Any, low: int = 1) -> int:
+    """An option that counts something, as a Python int.
+
+    Raises:
+        OptionError: It is not an integer, or below `low`.
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_) and low <= value < 2**62:
+        return int(value)
+    raise OptionError(f"{name} must be an integer, {low} or more; got {value!r}")
+
+
+def play_match(
+    game: Game,
+    line_up: Sequence[Agent],
+    deals: int | Sequence[int] | np.ndarray,
+    seed: int,
+    progress: Progress | None = None,
+    *,
+    bench: Sequence[Agent] = (),
+) -> Games:
+    """Play deals from every seat.
+
+    Args:
+        game: The game.
+        line_up: An agent for each seat; the same one may sit at several.
+        deals: How many deals: episodes 0 … deals−1 of the seed; or the episodes' numbers.
+        seed: Of cards and agents, 0 … 2^64−1.
+        progress: Told how many games are done.
+        bench: Agents that sit in other line-ups of the same evaluation. The loops are compiled for the compiled ones
+            among them as well, so that all line-ups share them; the games are the same without.
+
+    Raises:
+        OptionError: The line-up does not fill the table, or `deals` is unusable.
+        SeedError: The seed is no seed.
+        AgentError: An agent plays another game.
+    """
+    players = game.num_players
+    if len(line_up) != players:
+        raise OptionError(f"a line-up for this table has {players} agents; got {len(line_up)}")
+    for agent in line_up:
+        if isinstance(agent, KernelAgent) and agent.base not in (None, game.definition.base):
+            raise AgentError(f"{agent.name} plays {agent.base}, not {game.definition.base}")
+    if isinstance(deals, int | np.integer | float):
+        numbers = np.arange(whole_number("deals", deals))
+    else:
+        numbers = np.array([whole_number("a deal's number", each, 0) for each in deals], np.int64)
+        if len(numbers) == 0:
+            raise OptionError("deals must be 1 or more; got none")
+    hall = _Hall(game, line_up, bench, checked_seed(seed))
+    points = np.zeros((len(numbers), players, players))
+    returns = np.zeros_like(points)
+    steps = np.zeros((len(numbers), players), np.int64)
+    offenders = np.zeros_like(steps)
+    truncated = np.zeros((len(numbers), players), bool)
+    faults: list[Fault] = []
+    done = 0
+    seats = _seats(players)
+    for rotation in range(players):
+        hall.rotate(rotation)
+        for start in range(0, len(numbers), BATCH):
+            rows = slice(start, min(start + BATCH, len(numbers)))
+            batch = hall.play(numbers[rows], _after(done, progress))
+            points[rows, rotation] = batch.points[:, seats[rotation]]
+            returns[rows, rotation] = batch.returns[:, seats[rotation]]
+            steps[rows, rotation] = batch.episodes["steps"]
+            truncated[rows, rotation] = batch.over == TRUNCATED
+            offender = batch.episodes["offender"].astype(np.int64)
+            offenders[rows, rotation] = np.where(offender < 0, -1, (offender - rotation) % players)
+            faults += [
+                Fault(line_up[place].name, int(numbers[start + i]), rotation, place, batch.reasons.get(i, _ILLEGAL))
+                for i, place in enumerate(offenders[rows, rotation].tolist())
+                if place >= 0
+            ]
+            done += rows.stop - rows.start
+            if progress is not None:
+                progress(done)
+    placements = _placements(points, offenders, bool(game.row["lowest_wins"][0]))
+    return Games(
+        names=tuple(agent.name for agent in line_up),
+        deals=numbers,
+        returns=returns,
+        scores=points,
+        places=placements @ np.arange(1.0, players + 1.0),
+        win_shares=placements[..., 0],
+        placements=placements,
+        steps=steps,
+        offenders=offenders,
+        truncated=truncated,
+        faults=tuple(faults),
+    )
+
+
+def _after(done: int, progress: Progress | None) -> Progress | None:
+    """The progress of a part, told to the progress of the whole."""
+    return None if progress is None else lambda more: progress(done + more)
+
+
+def _seats(players: int) -> np.ndarray:
+    """Seat by rotation and place."""
+    return (np.arange(players)[:, None] + np.arange(players)) % players
+
+
+def _placements(points: np.ndarray, offenders: np.ndarray, lowest_wins: bool) -> np.ndarray:
+    """Share of each place for each agent: shape of `points`, then the n places.
+
+    Equal points share the places that they fill; whoever forfeited is last and the others share all places before.
+    """
+    players = points.shape[-1]
+    standing = -points if lowest_wins else points.copy()
+    forfeited = offenders >= 0
+    standing[forfeited] = 1.0
+    standing[forfeited, offenders[forfeited]] = 0.0
+    better = (standing[..., None, :] > standing[..., :, None]).sum(axis=-1)
+    equal = (standing[..., None, :] == standing[..., :, None]).sum(axis=-1)
+    place = np.arange(players)
+    taken = (place >= better[..., None]) & (place < (better + equal)[..., None])
+    shares: np.ndarray = taken / equal[..., None]
+    return shares
+
+
+# --- playing ----------------------------------------------------------------------------------------------------------
+
+_ILLEGAL: Final = "illegal action"
+
+
+@dataclass
+class _Batch:
+    """Games of one rotation: seats are seats here, not places."""
+
+    over: np.ndarray
+    episodes: np.ndarray
+    points: np.ndarray
+    returns: np.ndarray
+    reasons: dict[int, str]
+
+
+class _Hall:
+    """Where the games of a match are played: the line-up, and the loops compiled for it."""
+
+    def __init__(self, game: Game, line_up: Sequence[Agent], bench: Sequence[Agent], seed: int) -> None:
+        self.game, self.line_up, self.seed = game, list(line_up), seed
+        self.loops = loops(game.definition)
+        distinct = {id(agent): agent for agent in line_up}
+        self.agents = list(distinct.values())
+        self.order = [list(distinct).index(id(agent)) for agent in line_up]
+        # By kernel: two agents of one name may be different ones. Sorted, so that one set of agents is compiled once.
+        kernels = {
+            id(agent.kernel): agent.player
+            for agent in [*bench, *line_up]
+            if isinstance(agent, KernelAgent) and is_compiled(agent)
+        }
+        ranked = sorted(kernels.items(), key=lambda each: each[1][0])
+        self.players: tuple[Player, ...] = tuple(player for _, player in ranked)
+        places = {kernel: index for index, (kernel, _) in enumerate(ranked)}
+        self.compiled = [
+            places[id(agent.kernel)] if isinstance(agent, KernelAgent) and is_compiled(agent) else None
+            for agent in self.agents
+        ]
+        self.broken: dict[int, str] = {}
+        self.rotation = 0
+
+    def rotate(self, rotation: int) -> None:
+        """Seat the line-up for a rotation; every agent forgets what it saw in the one before."""
+        self.rotation = rotation
+        self.broken = {}
+        for index, agent in enumerate(self.agents):
+            seed = int(np.random.SeedSequence([self.seed, index]).generate_state(1, np.uint64)[0])
+            try:
+                agent.reset(seed)
+            except _FAILURES as error:
+                self.broken[index] = f"reset raised {_worded(error)}"
+
+    def play(self, numbers: np.ndarray, progress: Progress | None) -> _Batch:
+        """Play one game of each episode given, int64, shape `(n,)`."""
+        who = [self.order[(seat - self.rotation) % len(self.order)] for seat in range(len(self.order))]
+        try:
+            return self._play(numbers, who, self.compiled, progress)
+        except Exception:
+            if not any(index is not None for index in self.compiled):
+                raise
+        # A kernel that raises stops the whole compiled loop. Asked decision by decision, it forfeits only its games.
+        return self._play(numbers, who, [None] * len(self.agents), progress)
+
+    def _play(
+        self, numbers: np.ndarray, who: Sequence[int], compiled: Sequence[int | None], progress: Progress | None
+    ) -> _Batch:
+        game, tables = self.game, len(numbers)
+        seated = [OUTSIDE - 1 - k if (index := compiled[k]) is None else index for k in who]
+        used = self.players if max(seated) >= 0 else ()
+        together = player_loops(game.definition, used)
+        states, views = np.zeros(tables, game.definition.state), np.zeros(1, game.definition.state)
+        masks = np.zeros((tables, game.num_actions), np.int8)
+        rewards = np.zeros((tables, game.num_players))
+        episodes = np.zeros(tables, EPISODE)
+        set_seed(episodes, self.seed)
+        episodes["number"] = numbers
+        episodes["player"] = OUTSIDE
+        episodes["player"][:, : game.num_players] = seated
+        self.loops.start_tables(states, game.row, episodes, np.ones(tables, bool))
+        reasons: dict[int, str] = {}
+        together.settle_tables(states, game.row, episodes, views, masks, rewards)
+        while len(waiting := np.flatnonzero(states["over"] == RUNNING)):
+            actions = self._decide(states, episodes, waiting, reasons)
+            acting = states["over"] == RUNNING
+            together.step_seats(states, game.row, episodes, actions, acting, FORFEIT, views, masks, rewards)
+            if progress is not None:
+                progress(int((states["over"] != RUNNING).sum()))
+        points = np.zeros((tables, game.num_players))
+        self.loops.score_tables(states, game.row, points)
+        return _Batch(states["over"].copy(), episodes, points, rewards, reasons)
+
+    def _decide(
+        self, states: np.ndarray, episodes: np.ndarray, waiting: np.ndarray, reasons: dict[int, str]
+    ) -> np.ndarray:
+        """An action for each table that waits for one, int64, shape `(n,)`; says in `reasons` why there is none."""
+        game, count = self.game, len(waiting)
+        seats = np.full(count, -1, np.int8)
+        views = np.zeros(count, game.definition.state)
+        masks = np.zeros((count, game.num_actions), np.int8)
+        keys = np.zeros(count, np.uint64)
+        self.loops.view_tables(states, game.row, episodes, waiting, seats, views, masks, keys)
+        asked = OUTSIDE - 1 - episodes["player"][waiting, seats].astype(np.int64)
+        actions = np.full(len(states), _NO_ACTION, np.int64)
+        for index, agent in enumerate(self.agents):
+            rows = np.flatnonzero(asked == index)
+            if len(rows) == 0:
+                continue
+            if index in self.broken:
+                reasons.update((int(i), self.broken[index]) for i in waiting[rows])
+                continue
+            # Indexing copies: whatever an agent does to its decisions, the game does not see it.
+            batch = Decisions(game, views[rows], seats[rows], masks[rows], keys[rows])
+            chosen, problems = _ask(agent, batch)
+            legal_here = masks[rows]
+            for k, i in enumerate(waiting[rows].tolist()):
+                action = actions[i] = chosen[k]
+                if k in problems:
+                    reasons[i] = problems[k]
+                elif not 0 <= action < game.num_actions or not legal_here[k, action]:
+                    reasons[i] = _illegal(game, int(action), legal_here[k])
+        return actions
+
+
+def _ask(agent: Agent, decisions: Decisions) -> tuple[np.ndarray, dict[int, str]]:
+    """An agent's actions, int64, shape `(n,)`, and by decision why it has none."""
+    count = len(decisions)
+    try:
+        return _answer(agent, decisions), {}
+    except _FAILURES as error:
+        if count == 1:
+            return np.full(1, _NO_ACTION), {0: _worded(error)}
+    # One decision spoils a batch; the others are asked again alone, so that only its game is lost.
+    actions, problems = np.full(count, _NO_ACTION), {}
+    for k in range(count):
+        one = slice(k, k + 1)
+        alone = Decisions(
+            decisions.game, decisions.views[one].copy(), decisions.seats[one].copy(),
+            decisions.action_masks[one].copy(), decisions.keys[one].copy(),
+        )  # fmt: skip
+        try:
+            actions[k] = _answer(agent, alone)[0]
+        except _FAILURES as error:
+            problems[k] = _worded(error)
+    return actions, problems
+
+
+def _answer(agent: Agent, decisions: Decisions) -> np.ndarray:
+    """What an agent answers, checked for its form."""
+    given = np.asarray(agent.act(decisions))
+    if given.shape != (len(decisions),) or given.dtype.kind not in "iu":
+        raise AgentError(
+            f"act must return an integer for each decision, shape ({len(decisions)},); "
+            f"got {given.dtype} of shape {given.shape}"
+        )
+    if given.dtype == np.uint64:
+        # A number too large for a signed integer must not come round as another one.
+        given = np.minimum(given, np.uint64(np.iinfo(np.int64).max))
+    return given.astype(np.int64)
+
+
+def _worded(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _illegal(game: Game, action: int, mask: np.ndarray) -> str:
+    texts = ", ".join(repr(game.action_texts[each]) for each in np.flatnonzero(mask))
+    known = f" ({game.action_texts[action]!r})" if 0 <= action < game.num_actions else ""
+    return f"{_ILLEGAL} {action}{known}; legal: {texts}"
