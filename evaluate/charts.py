@@ -1,8 +1,8 @@
 """Charts as inline SVG, drawn without a library.
 
-Widths are per cent of the page's column and heights are pixels, so that letters keep their size on a phone. Colours are
-classes of the page's style sheet, which has a light and a dark set; nothing is said by colour alone. Every chart carries
-its numbers as text for those who do not see it. Names come from anywhere and are escaped.
+Widths are per cent of the page's column and heights are pixels, so that letters keep their size on a phone. Colours
+are classes of the page's style sheet, which has a light and a dark set; nothing is said by colour alone. Every chart
+carries its numbers as text for those who do not see it. Names come from anywhere and are escaped.
 """
 
 from __future__ import annotations
@@ -44,10 +44,9 @@ class Row:
     seats: Sequence[float]
 
 
-def percent(share: float, digits: int = 1) -> str:
-    """A share of 1 as printed: `21.3 %`; whole numbers without decimals where `digits` is 0 would do."""
-    text = f"{100 * share:.{digits}f}"
-    return f"{text} %"
+def percent(share: float) -> str:
+    """A share of 1 as printed: `21.3 %`."""
+    return f"{100 * share:.1f} %"
 
 
 def ordinal(place: int) -> str:
@@ -160,18 +159,18 @@ def seat_effect(row: Row, number: int, highest: float) -> str:
     """A column a seat: the agent's win share there, all charts on the same scale."""
     height, base, count = 132, 112, len(row.seats)
     scale = (base - 22) / max(highest, 1e-9)
-    parts = []
+    parts, labels = [], []
     for seat, share in enumerate(row.seats):
         x, tall = (seat + 0.14) / count, share * scale
         middle = (seat + 0.5) / count
         parts += [
             _rect(x, base - tall, 0.72 / count, tall, "column"),
-            _text(middle, base - tall - 5, f"{100 * share:.0f}", "small", "middle"),
             _text(middle, base + 15, str(seat), "small", "middle"),
         ]
+        labels.append(_text(middle, base - tall - 5, f"{100 * share:.0f}", "small over", "middle"))
     parts.append(_line(0, base, 1, base, "axis"))
     mean = base - row.share * scale
-    parts.append(_line(0, mean, 1, mean, "mean"))
+    parts += [_line(0, mean, 1, mean, "mean"), *labels]
     told = ", ".join(f"seat {seat} {percent(share)}" for seat, share in enumerate(row.seats))
     return _svg(f"seat{number}", height, f"Win share by seat against {row.name}", f"{told}.", parts)
 

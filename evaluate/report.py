@@ -19,10 +19,7 @@ from pigenv.evaluate import charts
 from pigenv.evaluate.charts import Row, percent
 from pigenv.evaluate.evaluation import ALL, FORMAT, verdict
 
-__all__ = ["VERDICTS", "print_table", "sentence", "write_json", "write_page"]
-
-VERDICTS: Final = {"beats": "beats", "even": "does not beat (even)", "loses": "does not beat (loses)"}
-"""Verdicts in words, for tables."""
+__all__ = ["print_table", "sentence", "write_json", "write_page"]
 
 _SIGNS: Final = {"beats": "▲", "even": "●", "loses": "▼"}
 _STYLES: Final = {"beats": "bold", "even": "", "loses": "bold yellow"}
@@ -42,10 +39,13 @@ def sentence(entry: Mapping[str, Any]) -> str:
 def print_table(document: Mapping[str, Any], console: Console) -> None:
     """Print the entries as a table, and below it in words whom the agent does not beat."""
     results = _results(document)
-    table = Table(title=Text(_heading(document)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=Text(_heading(document)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
     table.add_column("against", overflow="fold")
-    for head in ("win share", "95 % interval", "chance", "mean score", "decisions/s"):
-        table.add_column(head, justify="right")
+    # Two lines for the heads, so that the table stays within 80 columns.
+    for head in ("win\nshare", "95 %\ninterval", "chance\nlevel", "mean\nscore", "decisions\na second"):
+        table.add_column(head, justify="right", no_wrap=True)
     table.add_column("verdict")
     for entry, speed in zip(results, _speeds(document), strict=True):
         found = verdict(entry)
@@ -131,7 +131,6 @@ def write_page(
                 "name": row.name,
                 "sentence": sentence(entry),
                 "verdict": row.verdict,
-                "words": VERDICTS[row.verdict],
                 "sign": _SIGNS[row.verdict],
                 "share": percent(row.share),
                 "interval": _interval(entry),
@@ -209,9 +208,11 @@ def _warnings(document: Mapping[str, Any]) -> list[str]:
         against = "all together" if each["against"] == ALL else each["against"]
         games = f"{each['games']} game{'' if each['games'] == 1 else 's'}"
         lines.append(f"{each['agent']} forfeited {games} of the line-up against {against}: {each['reasons'][0]}")
-    for entry in document["results"]:
-        if entry["truncated"]:
-            lines.append(f"against {_name(entry)}, {entry['truncated']} of {entry['games']} games were cut short")
+    lines += [
+        f"against {_name(entry)}, {entry['truncated']} of {entry['games']} games were cut short"
+        for entry in document["results"]
+        if entry["truncated"]
+    ]
     return lines
 
 

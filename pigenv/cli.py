@@ -460,7 +460,7 @@ def _print_game(line: int, record: Record, steps: Iterator[Replayed], table: boo
         typer.echo(f"  seat {seat:<2} {name}")
     changed = {name: value for name, default, value, *_ in game.options() if value != default}
     if changed:
-        typer.echo(f"  rules: {_assigned(changed)}")
+        typer.echo(textwrap.fill(f"  rules: {_assigned(changed)}", 80, subsequent_indent=" " * 9))
     round_shown, end = -1, ""
     widest = max(map(len, game.action_texts))
     for each in steps:

@@ -87,15 +87,29 @@ def composed(overrides: Sequence[str]) -> TrainConfig:
         OptionError: A key or value is wrong; the message names the right ones.
     """
     register()
-    from hydra import compose, initialize_config_module
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
+    wrong = (HydraException, OmegaConfBaseException)
+    for override in overrides:
+        if problem := _problem(override):
+            raise OptionError(problem)
+        try:
+            _composed([override])
+        except wrong as error:
+            cause = str(error.__cause__ or error)
+            raise OptionError(f"{override}: {' '.join(cause.split()).partition(' full_key')[0]}") from None
     try:
-        with initialize_config_module("pigenv.configs", version_base="1.3"):
-            return typed(compose("train", list(overrides)))
-    except (HydraException, OmegaConfBaseException) as error:
-        raise OptionError(_in_words(error, overrides)) from None
+        return _composed(overrides)
+    except wrong as error:
+        raise OptionError(f"these settings do not go together: {' '.join(str(error).split())}") from None
+
+
+def _composed(overrides: Sequence[str]) -> TrainConfig:
+    from hydra import compose, initialize_config_module
+
+    with initialize_config_module("pigenv.configs", version_base="1.3"):
+        return typed(compose("train", list(overrides)))
 
 
 def typed(config: Any) -> TrainConfig:
@@ -107,18 +121,20 @@ def typed(config: Any) -> TrainConfig:
     return made
 
 
-def _in_words(error: Exception, overrides: Sequence[str]) -> str:
-    """One sentence for what Hydra found, with the names that would have been right."""
-    for override in overrides:
-        key, _, value = override.lstrip("+~").partition("=")
-        group, _, name = key.rpartition(".")
-        if key == "algo" and value not in SCHEMAS:
-            return f"there is no algorithm {value!r}; {closest(value, SCHEMAS)}"
-        known = _known(group)
-        if known and name not in known:
-            return f"unknown setting {key!r}; {closest(name, known)}"
-    cause = error.__cause__ or error
-    return " ".join(str(cause).split()).partition(" full_key")[0] or "a setting could not be read"
+def _problem(override: str) -> str | None:
+    """What is wrong with a setting's form or name, in one sentence with the names that would have been right."""
+    key, equals, value = override.lstrip("+~").partition("=")
+    group, _, name = key.rpartition(".")
+    if not equals or not key:
+        return f"a setting must be key=value, such as algo.n_steps=32; got {override!r}"
+    if key == "algo" and value not in SCHEMAS:
+        return f"there is no algorithm {value!r}; {closest(value, SCHEMAS)}"
+    if group.startswith("game.rules"):
+        return None
+    known = _known(group)
+    if not known:
+        return f"unknown setting {key!r}; {closest(group, ['game', 'algo'])}"
+    return None if name in known else f"unknown setting {key!r}; {closest(name, known)}"
 
 
 def _known(group: str) -> list[str]:
