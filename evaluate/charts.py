@@ -19,6 +19,7 @@ _ROW: Final = 52  # pixels for a name and a bar
 _BAR: Final = 18
 _TOP: Final = 24
 _DARKEST, _LIGHTEST = (22, 70, 122), (205, 222, 240)  # ends of the scale of places: one hue, told apart by lightness
+_LONGEST_NAME: Final = 34  # characters beside a figure, on a phone
 _ROOM_FOR_TEXT: Final = 0.11  # share of the width below which a label does not fit into a segment, on a phone
 
 
@@ -83,6 +84,11 @@ def _x(share: float) -> str:
     return f"{100 * share:.3f}".rstrip("0").rstrip(".") + "%"
 
 
+def _shortened(name: str) -> str:
+    """A name that fits beside a figure; of a path, the end tells most."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:8]}…{name[9 - _LONGEST_NAME :]}"
+
+
 def _edge(share: float) -> str:
     """How a text at this place is anchored so that it stays inside."""
     return "start" if share < 0.08 else "end" if share > 0.92 else "middle"
@@ -96,19 +102,22 @@ def win_shares(rows: Sequence[Row]) -> str:
     bottom = _TOP + _ROW * len(rows)
     chance = rows[0].chance
     parts = [_line(tick / 4, _TOP - 4, tick / 4, bottom, "grid") for tick in range(5)]
+    labels: list[str] = []
     for number, row in enumerate(rows):
         y = _TOP + _ROW * number + 22
         middle = y + _BAR / 2
         parts += [
-            _text(0, y - 6, row.name, "name"),
-            _text(1, y - 6, percent(row.share), "value", "end"),
             _rect(0, y, 1, _BAR, "track"),
             _rect(0, y, row.share, _BAR, row.verdict),
             _line(row.low, middle, row.high, middle, "interval"),
             _line(row.low, middle - 5, row.low, middle + 5, "interval"),
             _line(row.high, middle - 5, row.high, middle + 5, "interval"),
         ]
-    parts.append(_line(chance, _TOP - 4, chance, bottom, "chance"))
+        labels += [
+            _text(0, y - 6, _shortened(row.name), "name over"),
+            _text(1, y - 6, percent(row.share), "value over", "end"),
+        ]
+    parts += [_line(chance, _TOP - 4, chance, bottom, "chance"), *labels]
     parts.append(_text(chance, _TOP - 9, f"chance {_short(chance)}", "small", _edge(chance)))
     parts += [
         _text(tick / 4, bottom + 16, f"{25 * tick} %", "small", ("start", "middle", "end")[(tick > 0) + (tick > 3)])
@@ -126,7 +135,7 @@ def placements(rows: Sequence[Row]) -> str:
     parts = []
     for number, row in enumerate(rows):
         y, x = _ROW * number + 22, 0.0
-        parts.append(_text(0, y - 6, row.name, "name"))
+        parts.append(_text(0, y - 6, _shortened(row.name), "name"))
         for place, share in enumerate(row.placements):
             fill, ink = place_colour(place, count)
             parts.append(_rect(x, y, share, _BAR + 4, "segment", f' style="fill:{fill}"'))
@@ -175,11 +184,12 @@ def seat_effect(row: Row, number: int, highest: float) -> str:
     return _svg(f"seat{number}", height, f"Win share by seat against {row.name}", f"{told}.", parts)
 
 
-def learning_curve(points: Sequence[tuple[float, float]]) -> str:
-    """A line over the decisions learnt from."""
+def learning_curve(points: Sequence[tuple[float, float]], chance: float | None = None) -> str:
+    """A line over the decisions learned from, and where `chance` is."""
     height, top, base = 220, 14, 190
     xs, ys = [x for x, _ in points], [y for _, y in points]
-    ticks = _ticks(min(ys), max(ys))
+    level = [] if chance is None else [chance]
+    ticks = _ticks(min(*ys, *level, ys[0]), max(*ys, *level, ys[0]))
     low, high = ticks[0], ticks[-1]
     left, right = min(0, *xs), max(*xs, 1)
 
@@ -195,6 +205,11 @@ def learning_curve(points: Sequence[tuple[float, float]]) -> str:
         f'<svg x="0" y="0" width="100%" height="{height}" viewBox="0 0 1000 {height}" preserveAspectRatio="none">'
         f'<polyline points="{line}" class="curve" vector-effect="non-scaling-stroke"/></svg>'
     )
+    if chance is not None:
+        parts += [
+            _line(0, down(chance), 1, down(chance), "chance"),
+            _text(1, down(chance) - 4, f"chance {_short(chance)}", "small over", "end"),
+        ]
     if len(points) == 1:
         parts.append(f'<circle cx="{_x((xs[0] - left) / (right - left))}" cy="{down(ys[0]):g}" r="4" class="dot"/>')
     parts += [

@@ -91,7 +91,7 @@ def write_page(
         path: The file.
         document: What `evaluate` returned.
         title: The page's heading.
-        curve: Learning curve: decisions learnt from, and the value reached.
+        curve: Learning curve: decisions learned from, and the value reached.
         records: Games to list, as `Record` or as their JSON.
         about: Further facts to print, by name.
 
@@ -109,12 +109,13 @@ def write_page(
     points = _thinned([(float(x), float(y)) for x, y in curve or () if math.isfinite(float(y))])
     places = len(rows[0].placements)
     highest = max(max(row.seats) for row in rows)
+    wins = document["game"]["reward"] == "win"
     # The charts escape what they are given; everything else is escaped by the template.
     drawn = {
         "win": Markup(charts.win_shares(rows)),
         "places": Markup(charts.placements(rows)),
         "seats": [(row, Markup(charts.seat_effect(row, k, highest))) for k, row in enumerate(rows)],
-        "curve": Markup(charts.learning_curve(points)) if points else None,
+        "curve": Markup(charts.learning_curve(points, rows[0].chance if wins else None)) if points else None,
     }
     games = [_game(record) for record in records or ()]
     environment = jinja2.Environment(
@@ -145,6 +146,7 @@ def write_page(
         warnings=_warnings(document),
         forfeits=document.get("forfeits", []),
         charts=drawn,
+        curve_label="Win share" if wins else "Mean reward",
         legend=[(charts.ordinal(k + 1), charts.place_colour(k, places)[0]) for k in range(places)],
         records=games[:_RECORDS_SHOWN],
         more_records=max(len(games) - _RECORDS_SHOWN, 0),

@@ -1,0 +1,102 @@
+"""What several test files draw at random: rules, deals and prefixes of games."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from pigenv import registry
+from pigenv.errors import OptionError
+from pigenv.game import RUNNING, Game
+from pigenv.table import Table
+
+# --- Pig 10 -----------------------------------------------------------------------------------------------------------
+
+PIG10_DEFAULTS: dict[str, Any] = {
+    "deck_counts": [7, 8, 8, 8, 8, 5, 8, 8, 8, 8, 4],
+    "hand_size": 3,
+    "target": 10,
+    "winner_leads": False,
+    "leftover": "none",
+    "five_clamp": False,
+    "same_rule": "both",
+    "tie_break": "shared",
+    "first_player": "random",
+    "max_turns": 200,
+}
+"""Written from the rule book's tables, not read from the code."""
+
+
+def pig10_rules(generator: random.Random, num_players: int) -> dict[str, Any]:
+    """Every option of Pig 10 drawn at random, so that a table of this size can be dealt; small packs mostly."""
+    hand_size = generator.choice([1, 2, 3, 3, 3, 4, 10 if num_players < 5 else 5])
+    target = generator.choice([10, 10, 10, 9, 8, 7, 6, 5, 4, 2, 1])
+    kinds = generator.sample(range(target + 1), generator.randint(1, target + 1))
+    if target >= 5 and generator.random() < 0.7:
+        kinds = sorted({*kinds, 5})
+    counts = [0] * 11
+    # A few cards beyond what is dealt: the stock runs out early, so the end game is half of the game.
+    total = min(120, num_players * hand_size + generator.choice([0, 1, 5, 10, 20, 40]))
+    for _ in range(total):
+        free = [kind for kind in kinds if counts[kind] < 40]
+        counts[generator.choice(free or [k for k in range(target + 1) if counts[k] < 40])] += 1
+    rules = {
+        "deck_counts": counts,
+        "hand_size": hand_size,
+        "target": target,
+        "winner_leads": generator.random() < 0.5,
+        "leftover": generator.choice(["none", "last_player", "last_winner"]),
+        "five_clamp": generator.random() < 0.5,
+        "same_rule": generator.choice(["both", "both", "value", "previous", "off"]),
+        "tie_break": "shared",
+        "first_player": generator.choice(["random", generator.randrange(num_players)]),
+        "max_turns": generator.choice([200, 200, 200, total, max(1, total - 1), generator.randint(1, total)]),
+    }
+    if generator.random() < 0.1:
+        full = {**PIG10_DEFAULTS, "max_turns": 200}
+        return {**full, **{k: v for k, v in rules.items() if k in ("winner_leads", "leftover", "same_rule")}}
+    return rules
+
+
+@st.composite
+def pig10_games(draw: st.DrawFn) -> Game:
+    """A table of Pig 10 with options drawn at random."""
+    num_players = draw(st.integers(2, 8))
+    rules = pig10_rules(random.Random(draw(st.integers(0, 2**32))), num_players)
+    options = {"memory": draw(st.booleans()), "max_players": draw(st.sampled_from([None, 8]))}
+    return registry.make(
+        "pig10", num_players, rules=rules, reward=draw(st.sampled_from(["win", "rank", "score"])), **options
+    )
+
+
+# --- any game ---------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def tables(draw: st.DrawFn, games: st.SearchStrategy[Game] | None = None) -> Table:
+    """A table somewhere in a game, at its start or at its end too; shrinks to the fewest steps."""
+    game = draw(games if games is not None else pig10_games())
+    table = Table(game)
+    table.start(draw(st.integers(0, 2**64 - 1)))
+    for place in draw(st.lists(st.integers(0, 1_000), max_size=200)):
+        if table.over != RUNNING:
+            break
+        legal = table.legal_actions()
+        table.step(legal[place % len(legal)])
+    return table
+
+
+def every_table(names: list[str] | None = None) -> list[dict[str, Any]]:
+    """Arguments of `registry.make` for each game, preset and number of players."""
+    found = []
+    for definition in registry.definitions() if names is None else map(registry.definition, names):
+        for preset in definition.presets:
+            for num_players in range(2, 13):
+                try:
+                    registry.make(definition, num_players, preset)
+                except OptionError:
+                    continue
+                found.append({"game": definition.id, "preset": preset, "num_players": num_players})
+    return found
