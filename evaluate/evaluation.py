@@ -10,15 +10,15 @@ import datetime
 import platform
 import time
 from collections.abc import Sequence
+from importlib import metadata
 from typing import Any, Final
 
-import numba
 import numpy as np
 
 from pigenv import __version__, registry
 from pigenv.agent import Agent, find_agent
 from pigenv.errors import OptionError
-from pigenv.evaluate.match import Fault, Games, Progress, is_compiled, play_match, whole_number
+from pigenv.evaluate.match import Fault, Games, Progress, is_compiled, play_match, warm_up, whole_number
 from pigenv.evaluate.statistics import CONFIDENCE, RESAMPLES, bootstrap_interval
 from pigenv.game import Game
 from pigenv.table import checked_seed
@@ -77,11 +77,12 @@ def evaluate(
     line_ups = [(each.name, [[agent] + [each] * lone]) for each in opponents]
     if len(opponents) > 1:
         line_ups.append((ALL, [[agent, *others] for others in _mixed(opponents, lone)]))
-    bench = [agent, *opponents]
+    bench = _bench(agent, opponents, game)
     results, forfeits, timing = [], [], []
-    done, begun = 0, time.perf_counter()
-    _warm_up(game, bench)
+    done = 0
     for name, rounds in line_ups:
+        for line_up in rounds:
+            warm_up(game, line_up, bench)
         start = time.perf_counter()
         parts = []
         for first, line_up in enumerate(rounds):
@@ -114,11 +115,11 @@ def evaluate(
         },
         "results": results,
         "forfeits": forfeits,
-        "versions": {"pigenv": __version__, "numpy": np.__version__, "numba": numba.__version__},
+        "versions": {"pigenv": __version__, **{name: metadata.version(name) for name in ("numpy", "numba")}},
         "timing": {
             "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-            "seconds": time.perf_counter() - begun,
+            "seconds": sum(each["seconds"] for each in timing),
             "results": timing,
         },
     }
@@ -161,13 +162,14 @@ def _mixed(opponents: Sequence[Agent], seats: int) -> list[list[Agent]]:
     return [[opponents[(k + i) % count] for i in range(seats)] for k in range(count)]
 
 
-def _warm_up(game: Game, bench: Sequence[Agent]) -> None:
-    """Compile what will be played with, so that it is not counted as playing time."""
-    for agent in bench:
-        if is_compiled(agent):
-            # Nobody else is asked: an agent of somebody's own may be slow, or remember that it was.
-            play_match(game, [agent] * game.num_players, 1, 0, bench=bench)
-            return
+def _bench(agent: Agent, opponents: Sequence[Agent], game: Game) -> list[Agent]:
+    """For whom the loops are compiled: the same for all line-ups, and for all evaluations of the catalog's players."""
+    from pigenv.agents import catalog
+
+    here = [each for each in (agent, *opponents) if is_compiled(each)]
+    known = [find_agent(name, game) for name in catalog.names(game)]
+    # Compiling takes seconds and is kept on disk; that of the whole catalog serves whoever is chosen from it next.
+    return known if all(any(each is one for one in known) for each in here) else here
 
 
 def _after(done: int, progress: Progress | None) -> Progress | None:

@@ -18,6 +18,7 @@ that game: it ends at once, the offender is last and has no share of the win, th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -28,7 +29,7 @@ from pigenv.errors import AgentError, OptionError
 from pigenv.game import RUNNING, TRUNCATED, Game
 from pigenv.table import EPISODE, FORFEIT, OUTSIDE, Player, checked_seed, loops, player_loops, set_seed
 
-__all__ = ["Fault", "Games", "Progress", "is_compiled", "play_match", "whole_number"]
+__all__ = ["Fault", "Games", "Progress", "is_compiled", "play_match", "warm_up", "whole_number"]
 
 Progress: TypeAlias = Callable[[int], None]
 """Called now and then with the number of games done so far."""
@@ -191,6 +192,13 @@ def play_match(
     )
 
 
+def warm_up(game: Game, line_up: Sequence[Agent], bench: Sequence[Agent] = ()) -> None:
+    """Compile what a match of this line-up will be played with; nobody is asked for a decision."""
+    # What cannot be compiled is dealt with where it is played.
+    with suppress(Exception):
+        _Hall(game, line_up, bench, 0).warm_up()
+
+
 def _after(done: int, progress: Progress | None) -> Progress | None:
     """The progress of a part, told to the progress of the whole."""
     return None if progress is None else lambda more: progress(done + more)
@@ -279,8 +287,28 @@ class _Hall:
         except Exception:
             if not any(index is not None for index in self.compiled):
                 raise
-        # A kernel that raises stops the whole compiled loop. Asked decision by decision, it forfeits only its games.
-        return self._play(numbers, who, [None] * len(self.agents), progress)
+        # A kernel that raises, or cannot be compiled, stops the whole compiled loop. Asked decision by decision, it
+        # forfeits only its own games.
+        self.compiled = [None] * len(self.agents)
+        return self._play(numbers, who, self.compiled, progress)
+
+    def warm_up(self) -> None:
+        """Call everything that `play` may call, for no table at all."""
+        game = self.game
+        states, views = np.zeros(0, game.definition.state), np.zeros(1, game.definition.state)
+        masks, points = np.zeros((0, game.num_actions), np.int8), np.zeros((0, game.num_players))
+        episodes, which = np.zeros(0, EPISODE), np.zeros(0, bool)
+        self.loops.start_tables(states, game.row, episodes, which)
+        self.loops.score_tables(states, game.row, points)
+        compiled = [index is not None for index in self.compiled]
+        together = player_loops(game.definition, self.players if any(compiled) else ())
+        together.settle_tables(states, game.row, episodes, views, masks, points)
+        if not all(compiled):
+            actions = np.zeros(0, np.int64)
+            together.step_seats(states, game.row, episodes, actions, which, FORFEIT, views, masks, points)
+            self._decide(states, episodes, actions, {})
+            seats, observations = np.zeros(0, np.int8), np.zeros((0, game.layout.size), np.float32)
+            self.loops.observe_views(states, game.row, seats, observations)
 
     def _play(
         self, numbers: np.ndarray, who: Sequence[int], compiled: Sequence[int | None], progress: Progress | None

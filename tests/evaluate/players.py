@@ -80,6 +80,7 @@ class Answers:
         self.name, self.answer, self.refuse = name, answer, reset
 
     def reset(self, seed: int) -> None:
+        self.seed = seed
         if self.refuse is not None:
             raise self.refuse
 

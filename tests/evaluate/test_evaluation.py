@@ -71,7 +71,7 @@ def test_forfeits_are_counted_and_named(document):
     """`illegal` counts the agent's own forfeits; `forfeits` names everybody's, with the reason."""
     assert [entry["illegal"] for entry in document["results"]] == [0, 0, 0]
     assert {(each["against"], each["agent"]) for each in document["forfeits"]} == {("never", "never"), (ALL, "never")}
-    raising = Answers("bad", lambda decisions, good: good / 0)
+    raising = Answers("bad", lambda decisions, good: good.nothing)
     bad = evaluate(raising, PIG10, against="uniform", deals=3)
     assert bad["results"][0]["illegal"] == 12
     assert bad["forfeits"][0]["agent"] == "bad"

@@ -11,8 +11,9 @@ from pigenv import registry
 from pigenv.agent import KernelAgent
 from pigenv.agents.uniform import UNIFORM
 from pigenv.errors import AgentError, OptionError, SeedError
-from pigenv.evaluate.match import play_match
-from pigenv.table import Table
+from pigenv.evaluate.match import _Hall, play_match, warm_up
+from pigenv.kernel import COMPILED
+from pigenv.table import Table, player_loops
 from tests.evaluate.players import BENCH, FIRST, LAST, NEVER, PIG10, Answers, OwnChance, Wrapped, raises_on_tens
 
 ARRAYS = ("returns", "scores", "places", "win_shares", "placements", "steps", "offenders", "truncated")
@@ -272,3 +273,23 @@ def test_every_array_is_compared():
     """The list of arrays in this file is complete."""
     named = {each.name for each in fields(match([FIRST] * 4, deals=1))}
     assert named == {*ARRAYS, "names", "deals", "faults"}
+
+
+def test_warming_up_compiles_all_that_a_match_calls():
+    """After it, nothing is left to compile in the measured time, and no agent was asked."""
+    asked = []
+    agent = Answers("counts", lambda decisions, good: asked.append(1) or good)
+    line_up = [agent, FIRST, LAST, UNIFORM]
+    warm_up(PIG10, line_up, BENCH)
+    assert not asked
+    hall = _Hall(PIG10, line_up, BENCH, 0)
+    together = player_loops(PIG10.definition, hall.players)
+    loops = [hall.loops.start_tables, hall.loops.view_tables, hall.loops.score_tables, hall.loops.observe_views]
+    called = [*loops, together.settle_tables, together.step_seats]
+    if not COMPILED:
+        pytest.skip("kernels run uncompiled")
+    before = [len(each.signatures) for each in called]
+    agent.answer = lambda decisions, good: good[: decisions.observations.shape[0]]
+    match(line_up, deals=2)
+    assert [len(each.signatures) for each in called] == before
+    assert min(before) >= 1
