@@ -546,6 +546,7 @@ def evaluate(
     as_json: JsonOption = False,
 ) -> None:
     """Score an agent against others on duplicate deals, from every seat."""
+    from importlib import import_module
     from pathlib import Path
 
     from pigenv.agent import find_agent
@@ -554,8 +555,13 @@ def evaluate(
 
     table = chosen_game(game, preset, players, rule)
     names = agent_names(against) if against is not None else None
-    with progress_bar(None, "games") as progress:
-        document = scored(find_agent(agent, table), table, against=names, deals=deals, seed=seed, progress=progress)
+    if out is not None and not Path(out).resolve().parent.is_dir():
+        raise OptionError(f"--out must be a file in a folder that exists; got {out!r}")
+    found = find_agent(agent, table)
+    opponents = len(names) if names is not None else len(import_module("pigenv.agents.catalog").names(table.definition))
+    line_ups = opponents + (opponents > 1)
+    with progress_bar(line_ups * deals * table.num_players, "games") as progress:
+        document = scored(found, table, against=names, deals=deals, seed=seed, progress=progress)
     if out is not None:
         if Path(out).suffix == ".html":
             write_page(Path(out), document, title=f"{agent} at {table.definition.name}")
