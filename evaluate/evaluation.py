@@ -18,8 +18,8 @@ import numpy as np
 from pigenv import __version__, registry
 from pigenv.agent import Agent, find_agent
 from pigenv.errors import OptionError
+from pigenv.evaluate.intervals import CONFIDENCE, RESAMPLES, bootstrap_interval
 from pigenv.evaluate.match import Fault, Games, Progress, is_compiled, play_match, warm_up, whole_number
-from pigenv.evaluate.statistics import CONFIDENCE, RESAMPLES, bootstrap_interval
 from pigenv.game import Game
 from pigenv.table import checked_seed
 

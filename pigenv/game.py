@@ -416,7 +416,7 @@ class Game:
         self.id = definition.id
         names = list(definition.presets)
         self.preset = names[0] if preset is None else preset
-        if self.preset not in definition.presets:
+        if self.preset not in names:
             raise OptionError(f"{self.id} has no preset {preset!r}; {closest(preset, names)}")
         edition = definition.presets[self.preset]
         if isinstance(rules, Rules):

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from pigenv.errors import DealError, IllegalActionError, SeedError, UsageError
+from pigenv.errors import DealError, IllegalActionError, OptionError, SeedError, UsageError, closest
 from pigenv.game import (
     ANYBODY,
     MAX_SEATS,
@@ -802,6 +802,8 @@ class Table:
     """
 
     def __init__(self, game: Game, policy: str = "raise") -> None:
+        if policy not in ILLEGAL:
+            raise OptionError(f"unknown policy for illegal actions {policy!r}; {closest(policy, ILLEGAL)}")
         self.game = game
         self.policy = ILLEGAL.index(policy)
         self.loops = loops(game.definition)

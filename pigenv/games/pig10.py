@@ -132,8 +132,10 @@ STATE = state_dtype(
         ("dealt", np.int16),  # cards that have left the pack; pack[dealt] is the next to be drawn
         ("pile", np.int8, (MAX_CARDS,)),  # bottom to top
         ("pack", np.int8, (MAX_CARDS,)),  # the whole pack in the order dealt: hands by seat, then the stock
+        ("history", np.int8, (MAX_CARDS,)),  # what was played in each turn so far: card + SEAT_STEP * seat
     ]
 )
+SEAT_STEP: Final = 16
 
 RULES = rules_dtype(
     Rules,
@@ -349,6 +351,7 @@ def lay_card(state: Row, seat: int, card: int) -> None:
     state["hand"][seat, last] = UNKNOWN
     state["hand_size"][seat] = last
     state["played"][card] += 1
+    state["history"][state["turn"]] = card + SEAT_STEP * seat
     state["pile"][state["pile_size"]] = card
     state["pile_size"] += 1
     state["last_player"] = seat
@@ -452,10 +455,12 @@ def unseen_cards(view: Row, rules: Row, value: int) -> int:
 
 @kernel
 def determinize(view: Row, rules: Row, key: np.uint64) -> None:
-    """Shuffle the unseen cards into the unknown hands and the stock.
+    """Shuffle the unseen cards into the unknown hands and the stock, each deal that fits being equally likely.
 
-    Any card can always be played, so nothing that the others did tells which of the unseen cards they could not hold:
-    every way to place the unseen cards is equally likely.
+    Any card can always be played, so a play proves only that its card was held. But a seat that may have held two
+    equal cards is a case that fewer deals lead to: whoever played a 3 is less likely to hold another one than chance
+    alone would say. Drawing the unseen cards by chance finds a deal once for each way to tell apart the equal cards
+    that its plays chose from; so a draw is kept with one over that number (see `fits_history`), and repeated otherwise.
     """
     size, players = rules["pack_size"], rules["num_players"]
     start = size
@@ -463,14 +468,80 @@ def determinize(view: Row, rules: Row, key: np.uint64) -> None:
         for _ in range(unseen_cards(view, rules, value)):
             start -= 1
             view["pack"][start] = value
-    shuffle(view["pack"], start, size, key)
+    hidden = 0  # bits: seats whose hand is unknown
     for seat in range(players):
-        for place in range(view["hand_size"][seat]):
-            if view["hand"][seat, place] == UNKNOWN:
-                view["hand"][seat, place] = view["pack"][start]
-                view["pack"][start] = UNKNOWN
-                start += 1
+        if view["hand_size"][seat] > 0 and view["hand"][seat, 0] == UNKNOWN:
+            hidden |= 1 << seat
+    counter = 0
+    for _ in range(MOST_DRAWS):
+        counter = draw_hands(view, players, hidden, start, size, key, counter)
+        kept = True
+        for seat in range(players):
+            if kept and hidden & (1 << seat):
+                counter, kept = fits_history(view, rules, seat, key, counter)
+        if kept:
+            break
+    place = start
+    for seat in range(players):
+        if hidden & (1 << seat):
+            for held in range(view["hand_size"][seat]):
+                view["hand"][seat, held] = view["pack"][place]
+                view["pack"][place] = UNKNOWN
+                place += 1
+            for held in range(view["hand_size"][seat], MAX_HAND):
+                view["hand"][seat, held] = UNKNOWN
+    shuffle(view["pack"], place, size, draw(key, counter))
     view["key"] = key
+
+
+MOST_DRAWS: Final = 4096  # with the printed pack fewer than one draw in a million needs more
+
+
+@kernel
+def draw_hands(view: Row, players: int, hidden: int, start: int, size: int, key: np.uint64, counter: int) -> int:
+    """Draw the unknown hands by chance from the unseen cards, which lie from `start` on; returns the next counter."""
+    place = start
+    for seat in range(players):
+        if hidden & (1 << seat):
+            for held in range(view["hand_size"][seat]):
+                other = place + below(draw(key, counter), size - place)
+                counter += 1
+                card = view["pack"][other]
+                view["pack"][other] = view["pack"][place]
+                view["pack"][place] = card
+                view["hand"][seat, held] = card
+                place += 1
+    return counter
+
+
+@kernel
+def fits_history(view: Row, rules: Row, seat: int, key: np.uint64, counter: int) -> tuple[int, bool]:
+    """Take a drawn hand back to the deal, play by play, and decide whether the draw is kept; spends the hand.
+
+    Before each play the card drawn after it, any of the hand by chance, goes back, and the card played returns. Where
+    the hand then holds m cards equal to the one played, the draw is kept with probability 1/m.
+    """
+    hand, size = view["hand"][seat], view["hand_size"][seat]
+    stock = rules["pack_size"] - rules["num_players"] * rules["hand_size"]
+    for turn in range(view["turn"] - 1, -1, -1):
+        played = view["history"][turn]
+        if played // SEAT_STEP != seat:
+            continue
+        if turn < stock:
+            size -= 1
+            hand[below(draw(key, counter), size + 1)] = hand[size]
+            counter += 1
+        card = played % SEAT_STEP
+        hand[size] = card
+        size += 1
+        equal = 0
+        for place in range(size):
+            equal += hand[place] == card
+        if equal > 1:
+            counter += 1
+            if below(draw(key, counter - 1), equal) > 0:
+                return counter, False
+    return counter, True
 
 
 def possible_tops(rules: Rules) -> list[int]:

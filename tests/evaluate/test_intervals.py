@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pigenv.errors import OptionError
-from pigenv.evaluate.statistics import bootstrap_interval, deal_means
+from pigenv.evaluate.intervals import bootstrap_interval, deal_means
 
 
 def test_the_interval_covers_the_true_mean_as_often_as_it_says():
@@ -46,7 +46,7 @@ def test_deals_count_not_games():
 
 def test_many_distinct_numbers_fit_into_memory(monkeypatch):
     """Resampling in parts gives an interval around the mean as well."""
-    monkeypatch.setattr("pigenv.evaluate.statistics._ROOM", 1000)
+    monkeypatch.setattr("pigenv.evaluate.intervals._ROOM", 1000)
     values = np.random.default_rng(9).random(300)
     low, high = bootstrap_interval(values)
     assert low < values.mean() < high
