@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from pigenv.evaluate.evaluation import evaluate
-from pigenv.evaluate.report import print_table, write_json, write_page
 from rich.console import Console
 
 from pigenv import registry
 from pigenv.agent import find_agent
+from pigenv.evaluate.evaluation import evaluate
+from pigenv.evaluate.report import print_table, write_json, write_page
 from pigenv.records import play_games, write_records
 from pigenv.train.config import composed
 from pigenv.train.run import run
