@@ -7,6 +7,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
@@ -104,12 +105,14 @@ def _run(work: Callable[[], int], seconds: float) -> float:
 
 
 def _playout(game: Game, batch: int, threads: int) -> Callable[[], int]:
-    states, episodes = np.zeros(threads, game.definition.state), np.zeros(threads, EPISODE)
-    masks = np.zeros((threads, game.num_actions), np.int8)
+    run = loops(game.definition).playouts
+    corners = []
     for thread in range(threads):
-        set_seed(episodes[thread], thread)
-    run = loops(game.definition, threads > 1).playouts
-    return lambda: int(run(states, game.row, episodes, 2000, masks))
+        states, episodes = np.zeros(1, game.definition.state), np.zeros(1, EPISODE)
+        set_seed(episodes[0], thread)
+        corners.append((states, game.row, episodes, 2000, np.zeros((1, game.num_actions), np.int8)))
+    pool = ThreadPoolExecutor(threads)
+    return lambda: sum(pool.map(lambda corner: int(run(*corner)), corners))
 
 
 def _selfplay(game: Game, batch: int, threads: int) -> Any:

@@ -25,9 +25,8 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numba
 import numpy as np
-from numba import prange
 
-__all__ = ["Row", "below", "draw", "kernel", "mix", "prange", "seed_keys", "shuffle", "specialize"]
+__all__ = ["Row", "below", "draw", "kernel", "mix", "seed_keys", "shuffle", "specialize"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -134,9 +133,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, frozenset([_folder_of(function)]), _nrt=False)
 
 
-def specialize(
-    template: Callable[P, R], names: Mapping[str, Any], tag: str, *, parallel: bool = False
-) -> Callable[P, R]:
+def specialize(template: Callable[P, R], names: Mapping[str, Any], tag: str) -> Callable[P, R]:
     """Compile a copy of a generic function in which free global names stand for the kernels given.
 
     A loop that takes a kernel as an argument, or closes over one, is never found in numba's cache; a copy whose
@@ -146,7 +143,6 @@ def specialize(
         template: A plain function, not a kernel, which calls other kernels by global names and allocates nothing.
         names: The kernels those names stand for, and constants such as a record's dtype.
         tag: What the copy is for, unique for the contents of `names` (a game's id, its agents); part of the cache key.
-        parallel: Whether `prange` loops run on several threads.
 
     Returns:
         The compiled function, with the template's signature.
@@ -156,14 +152,14 @@ def specialize(
         code, {**template.__globals__, **names}, template.__name__, template.__defaults__, template.__closure__
     )
     # It becomes a file's name in the cache, and a tag may be long and hold any character.
-    mark = hashlib.sha256(f"{tag} {parallel}".encode()).hexdigest()[:12]
+    mark = hashlib.sha256(tag.encode()).hexdigest()[:12]
     copy.__qualname__ = f"{template.__qualname__}_{mark}"
     copy.__module__ = template.__module__
     copy.__doc__ = template.__doc__
     kernels = [each for each in names.values() if callable(each)]
     copy.__dict__["_used"] = used = frozenset([_folder_of(template)]).union(*(_used_by(each) for each in kernels))
-    # `parallel` needs the counting of references for its own sake.
-    return _compile(copy, used, parallel=True) if parallel else _compile(copy, used, _nrt=False)
+    # Without Python's lock, so that threads can share the tables of a loop.
+    return _compile(copy, used, _nrt=False, nogil=True)
 
 
 def _used_by(function: Callable[..., Any]) -> frozenset[Path]:

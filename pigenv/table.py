@@ -5,13 +5,14 @@ for one game, `player_loops` one for a game and the agents that sit at it. `Tabl
 
 Arrays have the same meaning everywhere: `states` (records, `(n,)`), `rules` (one record, `(1,)`), `episodes` (records
 of `EPISODE`, `(n,)`), `observations` (float32, `(n, size)`), `masks` (int8, `(n, num_actions)`), `rewards` (float32),
-`over` (int8: RUNNING, TERMINATED or TRUNCATED), and `views` (records like states: a scratch row for each thread, so
-that its length is the number of threads).
+`over` (int8: RUNNING, TERMINATED or TRUNCATED), and `views` (records like states: scratch, one row).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Final, TypeAlias, TypeVar
@@ -35,7 +36,7 @@ from pigenv.game import (
     Scores,
     Step,
 )
-from pigenv.kernel import Row, below, draw, mix, prange, seed_keys, specialize
+from pigenv.kernel import Row, below, draw, mix, seed_keys, specialize
 from pigenv.scene import Scene
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "OUTSIDE",
     "RAISE",
     "RANDOM",
+    "Crew",
     "Table",
     "checked_seed",
     "loops",
@@ -288,18 +290,16 @@ def step_tables(
 
     `rewards` has shape `(n, num_players)`. A table that is over, without `auto_reset`, stays as it is.
     """
-    tables, threads = len(states), len(views)
-    for thread in prange(threads):
-        for i in range(tables * thread // threads, tables * (thread + 1) // threads):
-            for seat in range(rules[0]["num_players"]):
-                rewards[i, seat] = 0.0
-            if states[i]["over"] == RUNNING:
-                play(states[i], rules[0], episodes[i], masks[i], actions[i], policy, rewards, i)
-            over[i] = states[i]["over"]
-            if auto_reset and over[i] != RUNNING:
-                episodes[i]["number"] += 1
-                begin(states, i, rules, episodes)
-            write_decision(states, i, rules, seats, views, thread, observations, masks)
+    for i in range(len(states)):
+        for seat in range(rules[0]["num_players"]):
+            rewards[i, seat] = 0.0
+        if states[i]["over"] == RUNNING:
+            play(states[i], rules[0], episodes[i], masks[i], actions[i], policy, rewards, i)
+        over[i] = states[i]["over"]
+        if auto_reset and over[i] != RUNNING:
+            episodes[i]["number"] += 1
+            begin(states, i, rules, episodes)
+        write_decision(states, i, rules, seats, views, 0, observations, masks)
 
 
 @template
@@ -344,41 +344,38 @@ def run_tables(
     rewards: np.ndarray,
 ) -> None:
     """Make `count` uniformly random decisions at every table, writing all that `step_tables` writes, in one call."""
-    tables, threads = len(states), len(views)
-    for thread in prange(threads):
-        for _ in range(count):
-            for i in range(tables * thread // threads, tables * (thread + 1) // threads):
-                for seat in range(rules[0]["num_players"]):
-                    rewards[i, seat] = 0.0
-                legal_here = 0
-                for action in range(masks.shape[1]):
-                    legal_here += masks[i, action]
-                action = any_legal(masks[i], legal_here, decision_key(episodes[i]))
-                play(states[i], rules[0], episodes[i], masks[i], action, FORFEIT, rewards, i)
-                if states[i]["over"] != RUNNING:
-                    episodes[i]["number"] += 1
-                    begin(states, i, rules, episodes)
-                write_decision(states, i, rules, seats, views, thread, observations, masks)
+    for _ in range(count):
+        for i in range(len(states)):
+            for seat in range(rules[0]["num_players"]):
+                rewards[i, seat] = 0.0
+            legal_here = 0
+            for action in range(masks.shape[1]):
+                legal_here += masks[i, action]
+            action = any_legal(masks[i], legal_here, decision_key(episodes[i]))
+            play(states[i], rules[0], episodes[i], masks[i], action, FORFEIT, rewards, i)
+            if states[i]["over"] != RUNNING:
+                episodes[i]["number"] += 1
+                begin(states, i, rules, episodes)
+            write_decision(states, i, rules, seats, views, 0, observations, masks)
 
 
 @template
 def playouts(states: np.ndarray, rules: np.ndarray, episodes: np.ndarray, games: int, masks: np.ndarray) -> int:
     """Play whole games uniformly at random, nothing but the rules; returns the number of decisions.
 
-    `states`, `episodes` and `masks` have a row for each thread.
+    One game after another on the first row of `states`, `episodes` and `masks`.
     """
     decisions = 0
-    for thread in prange(len(states)):
-        for _ in range(games):
-            begin(states, thread, rules, episodes)
-            key = draw(episodes[thread]["agent_key"], episodes[thread]["number"])
-            steps = 0
-            while states[thread]["over"] == RUNNING:
-                count = legal(states[thread], rules[0], masks[thread])
-                step(states[thread], rules[0], any_legal(masks[thread], count, draw(key, steps)))
-                steps += 1
-            episodes[thread]["number"] += 1
-            decisions += steps
+    for _ in range(games):
+        begin(states, 0, rules, episodes)
+        key = draw(episodes[0]["agent_key"], episodes[0]["number"])
+        steps = 0
+        while states[0]["over"] == RUNNING:
+            count = legal(states[0], rules[0], masks[0])
+            step(states[0], rules[0], any_legal(masks[0], count, draw(key, steps)))
+            steps += 1
+        episodes[0]["number"] += 1
+        decisions += steps
     return decisions
 
 
@@ -504,10 +501,8 @@ def settle_tables(
     rewards: np.ndarray,
 ) -> None:
     """`settle` at every table; `rewards`, shape `(n, num_players)`, is added to."""
-    tables, threads = len(states), len(views)
-    for thread in prange(threads):
-        for i in range(tables * thread // threads, tables * (thread + 1) // threads):
-            settle(states, i, rules, episodes, views, thread, masks, rewards)
+    for i in range(len(states)):
+        settle(states, i, rules, episodes, views, 0, masks, rewards)
 
 
 @player_template
@@ -571,13 +566,11 @@ def step_seats(
     rewards: np.ndarray,
 ) -> None:
     """Play an action from outside where `acting` (bool), then let the compiled players go on."""
-    tables, threads = len(states), len(views)
-    for thread in prange(threads):
-        for i in range(tables * thread // threads, tables * (thread + 1) // threads):
-            if acting[i]:
-                legal(states[i], rules[0], masks[i])
-                play(states[i], rules[0], episodes[i], masks[i], actions[i], policy, rewards, i)
-                settle(states, i, rules, episodes, views, thread, masks, rewards)
+    for i in range(len(states)):
+        if acting[i]:
+            legal(states[i], rules[0], masks[i])
+            play(states[i], rules[0], episodes[i], masks[i], actions[i], policy, rewards, i)
+            settle(states, i, rules, episodes, views, 0, masks, rewards)
 
 
 @player_template
@@ -593,11 +586,9 @@ def start_seats(
     rewards: np.ndarray,
 ) -> None:
     """`begin_seat` where `starting` (bool)."""
-    tables, threads = len(states), len(views)
-    for thread in prange(threads):
-        for i in range(tables * thread // threads, tables * (thread + 1) // threads):
-            if starting[i]:
-                begin_seat(states, i, rules, episodes, seating, line_up, views, thread, masks, rewards)
+    for i in range(len(states)):
+        if starting[i]:
+            begin_seat(states, i, rules, episodes, seating, line_up, views, 0, masks, rewards)
 
 
 @player_template
@@ -611,17 +602,15 @@ def write_seats(
     masks: np.ndarray,
 ) -> None:
     """Write the learner's observation and mask at the tables `which` (bool); all ones where the game is over."""
-    tables, threads = len(states), len(views)
-    for thread in prange(threads):
-        for i in range(tables * thread // threads, tables * (thread + 1) // threads):
-            if which[i]:
-                seat = episodes[i]["learner"]
-                look(states, i, rules, seat, views, thread)
-                observe(views[thread], rules[0], seat, observations[i])
-                if states[i]["over"] == RUNNING:
-                    legal(views[thread], rules[0], masks[i])
-                else:
-                    masks[i, :] = 1
+    for i in range(len(states)):
+        if which[i]:
+            seat = episodes[i]["learner"]
+            look(states, i, rules, seat, views, 0)
+            observe(views[0], rules[0], seat, observations[i])
+            if states[i]["over"] == RUNNING:
+                legal(views[0], rules[0], masks[i])
+            else:
+                masks[i, :] = 1
 
 
 @player_template
@@ -678,49 +667,47 @@ def turn_seats(
     a table that was over before this call begins its next episode in it, and its action is ignored. `rewards` has shape
     `(n,)`; `paid`, shape `(n, num_players)`, keeps what was paid before the learner's first decision for that decision.
     """
-    tables, threads = len(states), len(views)
-    for thread in prange(threads):
-        for i in range(tables * thread // threads, tables * (thread + 1) // threads):
-            if over[i] != RUNNING and not same_step:
-                episodes[i]["number"] += 1
-                begin_seat(states, i, rules, episodes, seating, line_up, views, thread, masks, paid)
-                rewards[i] = 0.0
-            else:
-                play(states[i], rules[0], episodes[i], masks[i], actions[i], policy, paid, i)
-                settle(states, i, rules, episodes, views, thread, masks, paid)
-                rewards[i] = paid[i, episodes[i]["learner"]]
-                for seat in range(rules[0]["num_players"]):
-                    paid[i, seat] = 0.0
-            over[i] = states[i]["over"]
-            if same_step and over[i] != RUNNING:
-                look(states, i, rules, episodes[i]["learner"], views, thread)
-                observe(views[thread], rules[0], episodes[i]["learner"], final[i])
-                ended[i] = episodes[i]
-                episodes[i]["number"] += 1
-                begin_seat(states, i, rules, episodes, seating, line_up, views, thread, masks, paid)
-            learner = episodes[i]["learner"]
-            look(states, i, rules, learner, views, thread)
-            observe(views[thread], rules[0], learner, observations[i])
-            if states[i]["over"] == RUNNING:
-                legal(views[thread], rules[0], masks[i])
-            else:
-                masks[i, :] = 1
+    for i in range(len(states)):
+        if over[i] != RUNNING and not same_step:
+            episodes[i]["number"] += 1
+            begin_seat(states, i, rules, episodes, seating, line_up, views, 0, masks, paid)
+            rewards[i] = 0.0
+        else:
+            play(states[i], rules[0], episodes[i], masks[i], actions[i], policy, paid, i)
+            settle(states, i, rules, episodes, views, 0, masks, paid)
+            rewards[i] = paid[i, episodes[i]["learner"]]
+            for seat in range(rules[0]["num_players"]):
+                paid[i, seat] = 0.0
+        over[i] = states[i]["over"]
+        if same_step and over[i] != RUNNING:
+            look(states, i, rules, episodes[i]["learner"], views, 0)
+            observe(views[0], rules[0], episodes[i]["learner"], final[i])
+            ended[i] = episodes[i]
+            episodes[i]["number"] += 1
+            begin_seat(states, i, rules, episodes, seating, line_up, views, 0, masks, paid)
+        learner = episodes[i]["learner"]
+        look(states, i, rules, learner, views, 0)
+        observe(views[0], rules[0], learner, observations[i])
+        if states[i]["over"] == RUNNING:
+            legal(views[0], rules[0], masks[i])
+        else:
+            masks[i, :] = 1
 
 
 # --- compiling --------------------------------------------------------------------------------------------------------
 
 
 @cache
-def loops(definition: Definition, parallel: bool = False) -> SimpleNamespace:
+def loops(definition: Definition) -> SimpleNamespace:
     """The loops of this file for one game; each is compiled when it is first called."""
     names: dict[str, Any] = {**definition.kernels, "BLANK": np.zeros(1, definition.state)}
     for each in _TEMPLATES:
-        names[each.__name__] = specialize(each, names, definition.id, parallel=parallel and _threaded(each))
+        names[each.__name__] = specialize(each, names, definition.id)
     return SimpleNamespace(**names)
 
 
 @cache
-def player_loops(definition: Definition, players: tuple[Player, ...], parallel: bool = False) -> SimpleNamespace:
+def player_loops(definition: Definition, players: tuple[Player, ...]) -> SimpleNamespace:
     """The loops in which compiled players sit at the table, by their index in `players`."""
     names: dict[str, Any] = dict(vars(loops(definition)))
     tag = f"{definition.id}: {', '.join(name for name, _ in players)}"
@@ -733,7 +720,7 @@ def player_loops(definition: Definition, players: tuple[Player, ...], parallel: 
     if not players:
         names["choose"] = specialize(_nobody, {}, definition.id)
     for each in _PLAYER_TEMPLATES:
-        names[each.__name__] = specialize(each, names, tag, parallel=parallel and _threaded(each))
+        names[each.__name__] = specialize(each, names, tag)
     return SimpleNamespace(**names)
 
 
@@ -742,8 +729,59 @@ def _nobody(view: Row, rules: Row, mask: np.ndarray, key: np.uint64, index: int)
     return -1
 
 
-def _threaded(function: Callable[..., Any]) -> bool:
-    return "prange" in function.__code__.co_names
+# --- threads ----------------------------------------------------------------------------------------------------------
+
+_TABLES_A_THREAD = 256  # a stretch shorter than this is over before a second thread has woken up
+
+
+@cache
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    """Helpers beside the calling thread; a forked process has none of its parent's and makes its own."""
+    return ThreadPoolExecutor(threads - 1)
+
+
+class Crew:
+    """Threads that share the tables of a loop: each runs it on a stretch of them.
+
+    The loops hold no Python lock, and tables have nothing in common, so results do not depend on the threads.
+
+    Args:
+        threads: How many at most; one costs nothing.
+        tables: How many tables there are.
+        state: The record of a state.
+
+    Attributes:
+        views: The scratch row to hand to a loop; each thread gets one of its own for it.
+    """
+
+    def __init__(self, threads: int, tables: int, state: np.dtype[np.void]) -> None:
+        self.threads = max(1, min(threads, tables // _TABLES_A_THREAD))
+        self.tables = tables
+        # Each between rows that nobody writes: two threads writing to one cache line would wait for each other.
+        self._scratch = [np.zeros(3, state)[1:2] for _ in range(self.threads)]
+        self.views = self._scratch[0]
+
+    def run(self, loop: Callable[..., Any], *arguments: Any) -> None:
+        """Run a loop; each array with a row for each table is given in stretches."""
+        if self.threads == 1:
+            loop(*arguments)
+            return
+        pool = _pool(self.threads, os.getpid())
+        others = [pool.submit(loop, *self._stretch(arguments, thread)) for thread in range(1, self.threads)]
+        loop(*self._stretch(arguments, 0))
+        for other in others:
+            other.result()
+
+    def _stretch(self, arguments: tuple[Any, ...], thread: int) -> list[Any]:
+        start, stop = (self.tables * place // self.threads for place in (thread, thread + 1))
+        return [
+            self._scratch[thread]
+            if each is self.views
+            else each[start:stop]
+            if isinstance(each, np.ndarray) and len(each) == self.tables
+            else each
+            for each in arguments
+        ]
 
 
 def checked_seed(seed: Any) -> int:

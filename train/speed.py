@@ -35,7 +35,7 @@ def measure_training(
 
     from pigenv.adapters.sb3 import SeatVecEnv
 
-    config = MaskablePPOConfig()
+    config = MaskablePPOConfig(hidden=[64, 64])
     batch = config.num_envs * config.n_steps
     copies = replace(config, num_envs=COPIES, n_steps=batch // COPIES)
     opponents = "uniform"

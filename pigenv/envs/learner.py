@@ -18,6 +18,7 @@ from pigenv.table import (
     ILLEGAL,
     OUTSIDE,
     RAISE,
+    Crew,
     checked_seed,
     desk_dtype,
     player_loops,
@@ -82,6 +83,7 @@ class Learners:
 
     def _allocate(self) -> None:
         """The records; those of a single table lie on one desk, which a single call takes as one argument."""
+        self.crew = Crew(self.threads, self.num_envs, self.game.definition.state)
         if self.num_envs == 1:
             self._desks = np.zeros(1, desk_dtype(self.game.definition))
             self._desks["rules"][0] = self.game.row
@@ -91,7 +93,7 @@ class Learners:
         else:
             self.states = np.zeros(self.num_envs, self.game.definition.state)
             self.episodes = np.zeros(self.num_envs, EPISODE)
-            self._views = np.zeros(self.threads, self.game.definition.state)
+            self._views = self.crew.views
             self._paid = np.zeros((self.num_envs, self.game.num_players), np.float32)
 
     def _bind(self) -> None:
@@ -102,7 +104,7 @@ class Learners:
         self._line_up = np.array([numbers[id(agent)] for agent in self.opponents], np.int64)
         self._all_compiled = bool((self._line_up >= 0).all())
         players = tuple(agent.player for agent in kernels)
-        self.loops = player_loops(self.game.definition, players, self.threads > 1)
+        self.loops = player_loops(self.game.definition, players)
 
     @property
     def stepwise(self) -> bool:
@@ -142,7 +144,8 @@ class Learners:
     def _start_tables(self, which: np.ndarray) -> None:
         pending = which.copy()
         for _ in range(_ATTEMPTS):
-            self.loops.start_seats(
+            self.crew.run(
+                self.loops.start_seats,
                 self.states, self.game.row, self.episodes, pending, self.seating, self._line_up, self._views,
                 self.masks, self._paid,
             )  # fmt: skip
@@ -222,7 +225,8 @@ class Learners:
         acting = self.over == RUNNING
         actions = self.check(actions, acting)
         if self._all_compiled:
-            self.loops.turn_seats(
+            self.crew.run(
+                self.loops.turn_seats,
                 self.states, self.game.row, self.episodes, actions, self.policy, same_step, self.seating,
                 self._line_up, self._views, self.observations, self.masks, self.final, self.ended, self._paid,
                 self.rewards, self.over,
@@ -268,8 +272,17 @@ class Learners:
 
     def _advance(self, actions: np.ndarray, acting: np.ndarray, policy: int) -> None:
         rounds = self.states["round"].copy() if self.deals else None
-        self.loops.step_seats(
-            self.states, self.game.row, self.episodes, actions, acting, policy, self._views, self.masks, self._paid
+        self.crew.run(
+            self.loops.step_seats,
+            self.states,
+            self.game.row,
+            self.episodes,
+            actions,
+            acting,
+            policy,
+            self._views,
+            self.masks,
+            self._paid,
         )
         if rounds is not None:
             self._deal_round(acting & (self.states["round"] != rounds))
@@ -329,8 +342,15 @@ class Learners:
         return views
 
     def _write(self, which: np.ndarray) -> None:
-        self.loops.write_seats(
-            self.states, self.game.row, self.episodes, which, self._views, self.observations, self.masks
+        self.crew.run(
+            self.loops.write_seats,
+            self.states,
+            self.game.row,
+            self.episodes,
+            which,
+            self._views,
+            self.observations,
+            self.masks,
         )
         if self.num_envs == 1:
             episode, state = self.episodes[0], self.states[0]
@@ -345,7 +365,7 @@ class Learners:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()}
-        for name in ("loops", "_desks", "_news"):
+        for name in ("loops", "crew", "_desks", "_news"):
             kept.pop(name, None)
         return kept
 

@@ -10,7 +10,7 @@ import numpy as np
 from pigenv.envs.options import checked_policy
 from pigenv.errors import IllegalActionError, OptionError, UsageError
 from pigenv.game import Game
-from pigenv.table import EPISODE, ILLEGAL, RAISE, checked_seed, loops, set_seed
+from pigenv.table import EPISODE, ILLEGAL, RAISE, Crew, checked_seed, loops, set_seed
 
 __all__ = ["SelfPlay"]
 
@@ -43,7 +43,8 @@ class SelfPlay:
             raise OptionError(f"threads must be an integer of at least 1; got {threads!r}")
         self.game, self.num_tables = game, num_tables
         self.policy = ILLEGAL.index(checked_policy(illegal))
-        self.loops = loops(game.definition, threads > 1)
+        self.loops = loops(game.definition)
+        self.crew = Crew(threads, num_tables, game.definition.state)
         self.states = np.zeros(num_tables, game.definition.state)
         self.episodes = np.zeros(num_tables, EPISODE)
         self.observations = np.zeros((num_tables, game.layout.size), np.float32)
@@ -51,7 +52,7 @@ class SelfPlay:
         self.seats = np.zeros(num_tables, np.int8)
         self.rewards = np.zeros((num_tables, game.num_players), np.float32)
         self.over = np.zeros(num_tables, np.int8)
-        self._views = np.zeros(threads, game.definition.state)
+        self._views = self.crew.views
         self._rows = np.arange(num_tables)
         self._sampled = np.zeros(num_tables, np.int64)
         self._started = False
@@ -89,7 +90,8 @@ class SelfPlay:
             )
         if self.policy == RAISE:
             self._refuse(given)
-        self.loops.step_tables(
+        self.crew.run(
+            self.loops.step_tables,
             self.states, self.game.row, self.episodes, given.astype(np.int64, copy=False), self.policy, True,
             self.seats, self._views, self.observations, self.masks, self.rewards, self.over,
         )  # fmt: skip
@@ -107,12 +109,13 @@ class SelfPlay:
 
         The chance is each table's own, so it does not depend on how many tables there are.
         """
-        self.loops.random_actions(self.masks, self.episodes, self._sampled)
+        self.crew.run(self.loops.random_actions, self.masks, self.episodes, self._sampled)
         return self._sampled
 
     def run(self, count: int) -> None:
         """Make `count` uniformly random decisions at every table in one call, writing all that `step` writes."""
-        self.loops.run_tables(
+        self.crew.run(
+            self.loops.run_tables,
             self.states, self.game.row, self.episodes, count, self.seats, self._views, self.observations, self.masks,
             self.rewards,
         )  # fmt: skip
