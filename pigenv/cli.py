@@ -611,7 +611,7 @@ def bench(
         return
     rows = [
         (
-            f"{each['layer']}{', ' + each['side'] if 'side' in each else ''}",
+            f"{each['layer']}, {each['side']}, epochs {each['epochs']}" if "side" in each else each["layer"],
             each["num_players"],
             each["batch"],
             each["threads"],
@@ -622,8 +622,8 @@ def bench(
     ]
     heads = ("layer", "seats", "tables", "threads", "decisions/s", "lowest – highest")
     _print_table(f"{table.definition.name}, median of {document['results'][0]['repeats']}", heads, rows)
-    if "ratio" in document:
-        typer.echo(f"ratio {document['ratio']}")
+    for epochs, ratio in document.get("ratios", {}).items():
+        typer.echo(f"{ratio} times as fast on the native tables with epochs {epochs}")
 
 
 @app.command(epilog="Example: pigenv demo --seconds 60")

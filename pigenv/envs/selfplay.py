@@ -109,7 +109,8 @@ class SelfPlay:
 
         The chance is each table's own, so it does not depend on how many tables there are.
         """
-        self.crew.run(self.loops.random_actions, self.masks, self.episodes, self._sampled)
+        # By one thread: to wake another would take as long as the work.
+        self.loops.random_actions(self.masks, self.episodes, self._sampled)
         return self._sampled
 
     def run(self, count: int) -> None:
