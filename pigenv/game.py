@@ -68,6 +68,7 @@ def option(
     low: int | None = None,
     high: int | None = None,
     length: int | None = None,
+    letters: str = "",
 ) -> Any:
     """A rule option with its default, meaning and set of values.
 
@@ -78,8 +79,12 @@ def option(
         low: The least integer it may be (each one, for a tuple).
         high: The greatest.
         length: How many integers a tuple must have; None for any number.
+        letters: A text of some of these, each at most once, will do as well (or a list of them); it is kept in their
+            order. Such an option has no field of its own in the kernels' record.
     """
-    about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "length": length}
+    about = {
+        "meaning": meaning, "choices": choices, "low": low, "high": high, "length": length, "letters": letters,
+    }  # fmt: skip
     return field(default=default, metadata=about)
 
 
@@ -128,7 +133,7 @@ def _kind(each: dataclasses.Field[Any]) -> type[Any]:
 def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
     """The value of an option in its own type, or an error that says what it may be."""
     about, kind = each.metadata, _kind(each)
-    low, high, choices = about["low"], about["high"], about["choices"]
+    low, high, choices, letters = about["low"], about["high"], about["choices"], about["letters"]
     integer = isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
 
     def fits(number: int) -> bool:
@@ -136,6 +141,10 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
 
     if choices and isinstance(value, str) and value in choices:
         return value
+    if letters and isinstance(value, str | list | tuple) and value:
+        given = [v for v in value if isinstance(v, str) and len(v) == 1 and v in letters]
+        if len(given) == len(value) == len(set(given)):
+            return "".join(sorted(given, key=letters.index))
     if kind is bool and isinstance(value, bool | np.bool_):
         return bool(value)
     if (kind is int or (choices and low is not None)) and integer and fits(int(value)):
@@ -160,6 +169,8 @@ def describe(each: dataclasses.Field[Any]) -> str:
     if kind is tuple:
         count = about["length"]
         return f"a list of {count if count is not None else 'any number of'} integers, each {span}"
+    if about["letters"]:
+        return f"{words + ', or ' if words else ''}a text of some of the letters {about['letters']}"
     if words and span:
         return f"{words}, or an integer {span}"
     return words or (f"an integer {span}" if kind is int else "a number" if kind is float else "a text")
@@ -217,12 +228,14 @@ def state_dtype(fields: Fields) -> np.dtype[np.void]:
 def rules_dtype(rules: type[Rules], derived: Fields) -> np.dtype[np.void]:
     """The record of rules that kernels read: the table's settings, every option, then what is derived from them.
 
-    An option that is a word or a tuple of any length has no field of its own here unless its words are listed: a word
-    becomes its index in `choices`, or −1 − index where integers will do as well.
+    An option that is a text or a tuple of any length has no field of its own here; a word out of `choices` becomes its
+    index there, or −1 − index where integers will do as well.
     """
     options: list[Any] = []
     for each in dataclasses.fields(rules):
         kind, about = _kind(each), each.metadata
+        if about["letters"]:
+            continue
         if kind is bool:
             options.append((each.name, np.int8))
         elif kind is float:
