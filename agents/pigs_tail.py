@@ -111,7 +111,7 @@ def tidy(view: Row, rules: Row, action: int) -> float:
 
 # --- counting ---------------------------------------------------------------------------------------------------------
 
-# Found by matches on duplicate deals at 4 seats against `tidy`; but for the second they hardly matter within a factor two.
+# Found by matches on duplicate deals against `tidy`; but for the second they hardly matter within a factor of two.
 ALIKE_COUNTS: Final = 0.2  # each own card that the played one matches: what is kept should differ
 TEMPO_COUNTS: Final = 25.0  # the last ring card, for the seat that leads; earlier ones in proportion
 RISK_COUNTS: Final = 0.3  # a card that a flip may bring, beside one that is got rid of

@@ -199,8 +199,7 @@ def test_reflex_turns_round_where_the_fastest_takes() -> None:
 @pytest.mark.parametrize(
     ("better", "worse", "num_players"),
     # At six seats most hands are empty at the end and half of the wins are shared: `counting` gains half a point there.
-    [("tidy", "flipper", 2), ("tidy", "flipper", 4), ("tidy", "flipper", 6)]
-    + [("counting", "tidy", 2), ("counting", "tidy", 3), ("counting", "tidy", 4)],
+    [*(("tidy", "flipper", n) for n in (2, 4, 6)), *(("counting", "tidy", n) for n in (2, 3, 4))],
 )
 def test_each_grade_beats_the_one_before(better: str, worse: str, num_players: int) -> None:
     """One of a grade among copies of the grade below wins more than its share, with a 95 % interval clear of chance."""
