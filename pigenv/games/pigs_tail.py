@@ -294,6 +294,11 @@ def deal(state: Row, rules: Row) -> None:
         state["first_player"] = below(draw(key, 0), rules["num_players"])
     else:
         state["first_player"] = rules["first_player"]
+    if state["round"] == 0:
+        # Later rounds keep what the last step of the round before brought to light.
+        state["taker"] = NOBODY
+        for seat in range(MAX_PLAYERS):
+            state["reaction"][seat] = NO_SLAP
     for place in range(MAX_CARDS):
         state["ring"][place] = rules["pack"][place]
     shuffle(state["ring"], 0, rules["pack_size"], key)
