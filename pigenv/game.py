@@ -141,10 +141,8 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
 
     if choices and isinstance(value, str) and value in choices:
         return value
-    if letters and isinstance(value, str | list | tuple) and value:
-        given = [v for v in value if isinstance(v, str) and len(v) == 1 and v in letters]
-        if len(given) == len(value) == len(set(given)):
-            return "".join(sorted(given, key=letters.index))
+    if letters and (text := _letters(value, letters)):
+        return text
     if kind is bool and isinstance(value, bool | np.bool_):
         return bool(value)
     if (kind is int or (choices and low is not None)) and integer and fits(int(value)):
@@ -156,6 +154,13 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
         if len(items) == len(value) and about["length"] in (None, len(value)):
             return tuple(int(v) for v in items)
     raise OptionError(f"rule {each.name!r} must be {describe(each)}; got {value!r}")
+
+
+def _letters(value: Any, letters: str) -> str:
+    """The letters given, in their order; empty where some are not among these, or come twice."""
+    given = [each for each in value if each in list(letters)] if isinstance(value, str | list | tuple) else []
+    fits = bool(given) and len(given) == len(value) == len(set(given))
+    return "".join(sorted(given, key=letters.index)) if fits else ""
 
 
 def describe(each: dataclasses.Field[Any]) -> str:

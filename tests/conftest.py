@@ -31,15 +31,15 @@ def toy(tmp_path: Path) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(tmp_path))
         patch.setattr(metadata, "entry_points", entry_points)
-        _forget()
+        forget_games()
         yield "odd_dice_v0"
     sys.modules.pop(name, None)
-    _forget()
+    forget_games()
     assert registry.definition("pig10") is known
     assert "odd_dice" not in registry.names()
 
 
-def _forget() -> None:
+def forget_games() -> None:
     """Let the registry look for games again."""
     importlib.invalidate_caches()
     registry._sources.cache_clear()
