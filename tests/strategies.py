@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from pigenv import registry
 from pigenv.errors import OptionError
 from pigenv.game import RUNNING, Game
 from pigenv.table import Table
+from tests.naive.test_pigs_tail_naive import DEFAULT_RULES as PIGS_TAIL_DEFAULTS
 
 # --- Pig 10 -----------------------------------------------------------------------------------------------------------
 
@@ -71,13 +73,83 @@ def pig10_games(draw: st.DrawFn) -> Game:
     )
 
 
+# --- Pig's Tail -------------------------------------------------------------------------------------------------------
+
+RANKS = PIGS_TAIL_DEFAULTS["ranks"]
+SUITS = PIGS_TAIL_DEFAULTS["suits"]
+
+
+def letters(generator: random.Random, among: str, least: int, most: int) -> str | list[str]:
+    """Some letters in any order, as a text or as a list."""
+    found = generator.sample(among, generator.randint(least, most))
+    return found if generator.random() < 0.5 else "".join(found)
+
+
+def pigs_tail_rules(generator: random.Random, num_players: int) -> dict[str, Any]:
+    """Every option of Pig's Tail drawn at random, for a table of this size; small packs and short matches mostly."""
+    full = generator.random() < 0.02
+    attack = generator.random() < 0.5
+    num_decks = 2 if num_players > 6 else generator.choice([1, 1, 2])
+    roles = ["pickup", "choose_suit", "return_hand"] + (["attack"] if attack else [])
+    rules = {
+        "match": generator.choice(["suit_or_rank", "suit_or_rank", "suit", "color_or_rank", "rank", "color"]),
+        "hand_play": generator.choice(["optional", "optional", "off", "forced"]),
+        "forced_fallback": generator.choice(["play", "flip"]),
+        "allow_matching_hand_play": generator.random() < 0.3,
+        "first_player": generator.choice(["random", generator.randrange(num_players)]),
+        "num_decks": num_decks,
+        "ranks": RANKS if full else letters(generator, RANKS, 1, 4 // num_decks),
+        "suits": SUITS if full else letters(generator, SUITS, 1, 4),
+        "num_jokers": generator.choice([0, 1, 2]),
+        "joker_role": generator.choice(roles),
+        "attack": attack,
+        "trigger": generator.choice(["match"] * 4 + ["753", "193", letters(generator, "1" + RANKS, 1, 6)]),
+        "taker": generator.choice(["slowest", "fastest"]),
+        "foul": generator.choice(["take", "skip"]),
+        "multi_foul": "earliest",
+        "flipper_slaps": generator.random() < 0.7,
+        "flipper_delay_ms": generator.choice([150, 0, 3, 10_000]),
+        "wait_ms": generator.choice([450, 200, 0, 10_000]),
+        "anticipate_ms": generator.choice([200, 200, 0, 10_000]),
+        "reaction_std_ms": generator.choice([80, 80, 0, 3, 1_000]),
+        "rounds": 1 if full else generator.choice([1, 1, 1, 2, 3]),
+        "most_wins": generator.random() < 0.3,
+        "tie_break": "shared",
+        "max_turns": generator.choice([6000, 6000, generator.randint(1, 40)]),
+    }
+    if goes_in_circles(rules):
+        rules["max_turns"] = generator.choice([1, 5, 25, 40])
+    elif full and attack:
+        rules["max_turns"] = 60
+    return rules
+
+
+def goes_in_circles(rules: Mapping[str, Any]) -> bool:
+    """Whether a card played from hand may bring cards back: it matches, or somebody slaps without a reason."""
+    if rules["hand_play"] == "off":
+        return False
+    forced = rules["hand_play"] == "forced" and rules["forced_fallback"] == "play"
+    return rules["allow_matching_hand_play"] or forced or (rules["attack"] and rules["foul"] == "take")
+
+
+@st.composite
+def pigs_tail_games(draw: st.DrawFn) -> Game:
+    """A table of Pig's Tail with options drawn at random."""
+    num_players = draw(st.integers(2, 12))
+    rules = pigs_tail_rules(random.Random(draw(st.integers(0, 2**32))), num_players)
+    options = {"memory": draw(st.booleans()), "max_players": draw(st.sampled_from([None, 6 * rules["num_decks"]]))}
+    return registry.make(
+        "pigs_tail", num_players, rules=rules, reward=draw(st.sampled_from(["win", "rank", "score"])), **options
+    )
+
+
 # --- any game ---------------------------------------------------------------------------------------------------------
 
 
 @st.composite
 def tables(draw: st.DrawFn, games: st.SearchStrategy[Game] | None = None) -> Table:
     """A table somewhere in a game, at its start or at its end too; shrinks to the fewest steps."""
-    game = draw(games if games is not None else pig10_games())
+    game = draw(games if games is not None else st.one_of(pig10_games(), pigs_tail_games()))
     table = Table(game)
     table.start(draw(st.integers(0, 2**64 - 1)))
     for place in draw(st.lists(st.integers(0, 1_000), max_size=200)):

@@ -25,6 +25,8 @@ from pigenv.kernel import Row, kernel
 from pigenv.records import Record, play_games, read_records, replay, verify, verify_file, write_records
 from pigenv.table import Table
 from tests.naive.pig10 import NaivePig10
+from tests.naive.pigs_tail import NaivePigsTail
+from tests.strategies import pigs_tail_rules
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -258,6 +260,68 @@ def check_naively(record: Record) -> None:
     scale = sum(record.rules["deck_counts"]) / record.num_players
     assert record.returns == pytest.approx(naive.returns(record.reward, scale), abs=5.1e-7)
     assert all(value == round(value, 6) for value in record.returns)
+
+
+def check_pigs_tail_naively(record: Record) -> None:
+    """Play a record of Pig's Tail once more with the slow twin, and hold every claim against it."""
+    naive = NaivePigsTail(record.num_players, record.rules, padded(record))
+    for number, each in enumerate(record.rounds):
+        for step in each["steps"]:
+            assert naive.over is None
+            assert (naive.round, naive.seat) == (number, step["seat"])
+            assert sorted(step.get("legal", naive.legal())) == naive.legal()
+            naive.step(step["action"], step.get("reactions"))
+        assert naive.round_scores[number] == each["scores"]
+    assert naive.over == record.outcome
+    assert naive.scores() == record.scores
+    scale = len(record.rounds[0]["deal"]["ring"]) / record.num_players
+    assert record.returns == pytest.approx(naive.returns(record.reward, scale), abs=5.1e-7 * len(record.rounds))
+
+
+def padded(record: Record) -> list[dict[str, Any]]:
+    """The deals of a record, the last one again for rounds that a cut match did not reach."""
+    found = [each["deal"] for each in record.rounds]
+    return found + found[-1:] * (record.rules["rounds"] - len(found))
+
+
+def test_random_rules_of_pigs_tail_against_the_naive_twin() -> None:
+    """The same for Pig's Tail: rounds, and slaps whose times stand in the last commitment before a card is shown."""
+    generator = random.Random(5)
+    slaps = rounds = 0
+    for seed in range(60):
+        num_players = generator.randint(2, 6)
+        rules = pigs_tail_rules(generator, num_players)
+        game = registry.make("pigs_tail", num_players, rules=rules, reward=REWARDS[seed % 3])
+        for record in play_games(game, [Chooser()], seed, 2, legal=True):
+            check_pigs_tail_naively(record)
+            steps = [step for each in record.rounds for step in each["steps"]]
+            assert verify(Record.from_line(record.to_line())) == len(steps)
+            by_hand = dataclasses.replace(record, seed=None, episode=None)
+            assert verify(Record.from_line(by_hand.to_line())) == len(steps)
+            slaps += sum("reactions" in step for step in steps)
+            rounds = max(rounds, len(record.rounds))
+    assert slaps > 100
+    assert rounds == 3
+
+
+def test_reactions_of_a_record_are_held_to_the_seed_and_to_the_rules() -> None:
+    """A time changed in a record is refused where a seed drew it; given by hand, where nobody could have slapped."""
+    game = registry.make("pigs_tail", preset="attack", rules={"ranks": "A2"})
+    (record,) = play_games(game, [Chooser()], 4, 1)
+    steps = record.rounds[0]["steps"]
+    at = next(k for k, step in enumerate(steps) if None in step.get("reactions", [])[:1])
+    changed = copy.deepcopy(record)
+    changed.rounds[0]["steps"][at]["reactions"][0] = 444
+    with pytest.raises(RecordError, match=rf"round 0, step {at}: seed 4 gives .*reactions.*444"):
+        verify(changed)
+    with pytest.raises(RecordError, match=rf"round 0, step {at}: chance in this step must be .*reactions.*444"):
+        verify(dataclasses.replace(changed, seed=None, episode=None))
+    changed.rounds[0]["steps"][at]["reactions"][0] = 4.5
+    with pytest.raises(RecordError, match=rf"round 0, step {at}: a reaction must be null or whole milliseconds"):
+        verify(dataclasses.replace(changed, seed=None, episode=None))
+    del changed.rounds[0]["steps"][at]["reactions"]
+    with pytest.raises(RecordError, match=rf"round 0, step {at} lacks 'reactions', which chance decided in it"):
+        verify(dataclasses.replace(changed, seed=None, episode=None))
 
 
 def test_random_rules_against_the_naive_twin() -> None:
@@ -684,6 +748,28 @@ ODD_RULES: dict[str, dict[str, Any]] = {
         "same_rule": "previous",
         "first_player": 2,
     },
+    "pigs_tail_v0": {
+        "match": "color_or_rank",
+        "hand_play": "forced",
+        "allow_matching_hand_play": True,
+        "first_player": 2,
+        "num_decks": 2,
+        "ranks": "A379",
+        "suits": "CDH",
+        "num_jokers": 2,
+        "joker_role": "choose_suit",
+        "attack": True,
+        "trigger": "19",
+        "taker": "fastest",
+        "foul": "skip",
+        "flipper_delay_ms": 40,
+        "wait_ms": 300,
+        "anticipate_ms": 250,
+        "reaction_std_ms": 20,
+        "rounds": 2,
+        "most_wins": True,
+        "max_turns": 60,
+    },
 }
 """Rules of each game that differ from the default in as much as possible."""
 
@@ -733,10 +819,11 @@ def test_golden_records_are_played_again(base: str) -> None:
     assert [each.to_line() for each in golden_records(definition)] == kept
 
 
-def test_golden_records_of_pig10_hold_before_the_naive_twin() -> None:
+@pytest.mark.parametrize(("name", "check"), [("pig10_v0", check_naively), ("pigs_tail_v0", check_pigs_tail_naively)])
+def test_golden_records_hold_before_the_naive_twin(name: str, check: Callable[[Record], None]) -> None:
     """The golden records are right by the rules, not only as they always were."""
-    for record in read_records(GOLDEN / "pig10_v0.jsonl"):
-        check_naively(record)
+    for record in read_records(GOLDEN / f"{name}.jsonl"):
+        check(record)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ whoever laid a card is next, whoever took the pile; leftover cards in the middle
 the place. A joker on top matches nothing, except as a suit was named for it, and that holds for the next card only.
 
 By these rules alone a round of one pack ends within 52 + (1 + … + 51) = 1,378 turns: a hand card played lowers the
-cards held, and only a flip can raise them. Where matching cards are played from hand, only `max_turns` ends it.
+cards held, and only a flip can raise them. Where matching cards are played from hand, or a foul takes back what was
+played, only `max_turns` is sure to end it.
 """
 
 from __future__ import annotations
@@ -166,6 +167,24 @@ def copies_of(rules: Rules, kind: str) -> int:
     return rules.num_decks * (rules.num_jokers if kind == JOKER_TEXT else 1)
 
 
+def possible_tops(rules: Rules) -> list[str]:
+    """The cards that can lie on top when a turn begins: not those always taken at once, unless they were returned."""
+    kinds = kinds_of(rules)
+    returned = kinds if asks(rules) == "return_hand" else []
+    return [kind for kind in kinds if kind in returned or not is_pickup(rules, kind, "")]
+
+
+def asks(rules: Rules) -> str:
+    """What a joker asks for in this game: "choose_suit", "return_hand" or nothing."""
+    return rules.joker_role if rules.num_jokers and rules.joker_role in ("choose_suit", "return_hand") else ""
+
+
+def possible_phases(rules: Rules) -> list[int]:
+    """The phases that a turn can have."""
+    extra = {COMMIT: rules.attack, NAME_SUIT: asks(rules) == "choose_suit", RETURN: asks(rules) == "return_hand"}
+    return [PLAY, *(phase for phase, there in extra.items() if there)]
+
+
 def is_pickup(rules: Rules, card: str, top: str) -> bool:
     """Whether a card is a pick-up on this top: a card, "" for the empty middle, or "X" and the suit named for it."""
     if card == JOKER_TEXT:
@@ -189,6 +208,7 @@ NO_SUIT: Final = -1
 NO_SLAP: Final = -1
 
 PLAY, COMMIT, NAME_SUIT, RETURN = range(4)  # phases
+PHASES: Final = ("lay a card", "commit", "name a suit", "return the hand")
 UNDECIDED: Final = -2
 FLIPS: Final = -3  # a decision; others are the card played from hand
 OPEN, WAIT, ANTICIPATE = range(3)  # commitments
@@ -239,6 +259,11 @@ RULES = rules_dtype(
         ("suit_at", np.int16),
         ("keep_at", np.int16),
         ("commit_at", np.int16),
+        # Places in the observation, −1 for what never is.
+        ("place_of_top", np.int8, (MAX_KINDS,)),
+        ("num_tops", np.int8),
+        ("place_of_phase", np.int8, (len(PHASES),)),
+        ("num_phases", np.int8),
         ("share_of_kind", np.float32, (MAX_KINDS,)),  # 1 / copies: to multiply is faster than to divide
         ("share_of_pack", np.float32),
     ],
@@ -247,7 +272,7 @@ RULES = rules_dtype(
 
 def derive(rules: Rules, num_players: int) -> dict[str, Any]:
     """The row's derived fields."""
-    kinds = kinds_of(rules)
+    kinds, tops, phases = kinds_of(rules), possible_tops(rules), possible_phases(rules)
     copies = [copies_of(rules, kind) for kind in kinds]
     pack = [number for number, count in enumerate(copies) for _ in range(count)]
     groups, at = {}, 1
@@ -265,6 +290,10 @@ def derive(rules: Rules, num_players: int) -> dict[str, Any]:
         "copies": np.pad(copies, (0, MAX_KINDS - len(copies))),
         "pickup": pickup_table(rules),
         **groups,
+        "place_of_top": [tops.index(kind) if kind in tops else -1 for kind in kinds] + [-1] * (MAX_KINDS - len(kinds)),
+        "num_tops": len(tops),
+        "place_of_phase": [phases.index(each) if each in phases else -1 for each in range(len(PHASES))],
+        "num_phases": len(phases),
         "share_of_kind": np.pad([1 / count for count in copies], (0, MAX_KINDS - len(copies))),
         "share_of_pack": 1 / len(pack),
     }
@@ -349,11 +378,10 @@ FLIP: Final = 0
 def action_groups(rules: Rules) -> dict[str, list[str]]:
     """The texts of all actions but to flip, by the row's field that says where they begin."""
     kinds = kinds_of(rules)
-    asks = rules.joker_role if rules.num_jokers else ""
     return {
         "play_at": kinds if rules.hand_play != "off" else [],
-        "suit_at": [f"suit {suit}" for suit in rules.suits] if asks == "choose_suit" else [],
-        "keep_at": ["keep", *(f"return {kind}" for kind in kinds)] if asks == "return_hand" else [],
+        "suit_at": [f"suit {suit}" for suit in rules.suits] if asks(rules) == "choose_suit" else [],
+        "keep_at": ["keep", *(f"return {kind}" for kind in kinds)] if asks(rules) == "return_hand" else [],
         "commit_at": ["wait", "anticipate"] if rules.attack else [],
     }
 
@@ -515,6 +543,7 @@ def lay_card(state: Row, rules: Row) -> None:
         card = state["decision"]
         state["held"][seat, card] -= 1
         state["hand_size"][seat] -= 1
+    state["decision"] = UNDECIDED
     state["pile"][state["pile_size"]] = card
     state["pile_size"] += 1
     state["named"] = NO_SUIT
@@ -741,19 +770,21 @@ def layout(rules: Rules, seating: Seating) -> Layout:
     """The observation: own hand, top card and counts; with memory every hand and what the ring still holds."""
     kinds, seats = kinds_of(rules), seating.max_players
     cards, num = f"{kinds[0]} … {kinds[-1]} in the order of their texts", len(kinds)
-    asks = rules.joker_role if rules.num_jokers else ""
+    never = [kind for kind in kinds if kind not in possible_tops(rules)]
+    top_cards = f"{cards} without {' '.join(never)}" if never else cards
+    tops, phases = possible_tops(rules), possible_phases(rules)
     around = "oneself first, clockwise"
     parts = [
         Part("hand", num, f"own cards, {cards}; share of that card's copies"),
-        Part("pile_top", num + 1, f"one-hot: middle empty, then the card on top, {cards}"),
+        Part("pile_top", len(tops) + 1, f"one-hot: middle empty, then the card on top, {top_cards}"),
         Part("pile_size", 1, "cards in the pile; share of the pack"),
         Part("ring_size", 1, "cards left in the ring; share of the pack"),
         Part("hand_size", seats, f"cards held by each seat, {around}; share of the pack"),
     ]
-    if asks == "choose_suit":
+    if asks(rules) == "choose_suit":
         parts.append(Part("named_suit", len(rules.suits), f"one-hot: suit named for the joker on top, {rules.suits}"))
-    if rules.attack or asks in ("choose_suit", "return_hand"):
-        parts.append(Part("phase", 4, "one-hot: lay a card, commit, name a suit, return the hand"))
+    if len(phases) > 1:
+        parts.append(Part("phase", len(phases), f"one-hot: {', '.join(PHASES[phase] for phase in phases)}"))
     if rules.attack:
         parts.append(Part("mover", seats, f"one-hot: whose turn it is, {around}"))
         if rules.hand_play != "off":
@@ -787,8 +818,8 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     if view["pile_size"] == 0:
         out[at] = 1.0
     else:
-        out[at + 1 + view["pile"][view["pile_size"] - 1]] = 1.0
-    at += kinds + 1
+        out[at + 1 + rules["place_of_top"][view["pile"][view["pile_size"] - 1]]] = 1.0
+    at += rules["num_tops"] + 1
     left = rules["pack_size"] - view["flipped"]
     out[at] = view["pile_size"] * share
     out[at + 1] = left * share
@@ -829,9 +860,9 @@ def observe_options(view: Row, rules: Row, seat: int, out: np.ndarray, at: int) 
         if view["named"] != NO_SUIT:
             out[at + view["named"]] = 1.0
         at += rules["num_suits"]
-    if rules["attack"] == 1 or rules["suit_at"] > 0 or rules["keep_at"] > 0:
-        out[at + view["phase"]] = 1.0
-        at += 4
+    if rules["num_phases"] > 1:
+        out[at + rules["place_of_phase"][view["phase"]]] = 1.0
+        at += rules["num_phases"]
     if rules["attack"] == 1:
         out[at + (view["mover"] - seat + players) % players] = 1.0
         at += seats
@@ -988,8 +1019,10 @@ LATEST_MS: Final = int(np.iinfo(np.int16).max)
 
 def call_out(before: Row, after: Row, rules: Row, action: str) -> str:
     """The card that comes to light, and who takes the pile; or what was decided where all can hear it."""
-    if before["phase"] in (NAME_SUIT, RETURN):
-        return {"suit": f"{SUIT_NAMES[action[-1]]}!", "return": "the hand goes back"}.get(action.split()[0], "")
+    if before["phase"] == NAME_SUIT:
+        return f"{SUIT_NAMES[action[-1]]}!"
+    if before["phase"] == RETURN:
+        return "" if action == "keep" else "the hand goes back"
     if rules["attack"] == 1 and after["slapped"] == 0:
         return ""
     kinds = kind_texts(rules)

@@ -10,7 +10,7 @@ from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, parall
 from pettingzoo.utils import wrappers
 
 import pigenv
-from pigenv import pig10_v0
+from pigenv import pig10_v0, pigs_tail_v0
 from pigenv.errors import DealError, IllegalActionError, OptionError, SeedError, UsageError
 
 
@@ -35,26 +35,34 @@ def play_on(env, rng, steps=10**6):
     return paid
 
 
+MODULES = pytest.mark.parametrize("module", [pig10_v0, pigs_tail_v0], ids=["pig10", "pigs_tail"])
+
+
+@MODULES
 @pytest.mark.parametrize("mask", ["obs", "info", "both"])
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_passes_pettingzoo_api_test(mask, wrapped):
+def test_passes_pettingzoo_api_test(module, mask, wrapped):
     """PettingZoo's API test passes, with its stock wrappers around the environment or not."""
-    env = pig10_v0.env(mask=mask, illegal="raise" if mask != "info" else "random")
+    env = module.env(mask=mask, illegal="raise" if mask != "info" else "random")
     if wrapped:
         env = wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
     api_test(env, num_cycles=300)
 
 
-def test_passes_pettingzoo_seed_test():
-    """PettingZoo's seed test passes: one seed, one game."""
-    seed_test(lambda: pig10_v0.env(), num_cycles=100)
+@pytest.mark.parametrize(
+    ("module", "preset"), [(pig10_v0, "standard"), (pigs_tail_v0, "standard"), (pigs_tail_v0, "attack")]
+)
+def test_passes_pettingzoo_seed_test(module, preset):
+    """PettingZoo's seed test passes: one seed, one game, also where chance goes on after the deal."""
+    seed_test(lambda: module.env(preset=preset), num_cycles=100)
 
 
-def test_passes_pettingzoo_render_test(capsys):
+@MODULES
+def test_passes_pettingzoo_render_test(module, capsys):
     """PettingZoo's render test passes for each declared mode; "human" prints what "ansi" returns."""
-    render_test(lambda render_mode=None: pig10_v0.env(render_mode=render_mode))
+    render_test(lambda render_mode=None: module.env(render_mode=render_mode))
     shown = capsys.readouterr().out
-    env = pig10_v0.env(render_mode="ansi")
+    env = module.env(render_mode="ansi")
     env.reset(seed=1)
     assert "pile" in shown
     assert "seat 0" in env.render()
@@ -75,10 +83,11 @@ def test_passes_pettingzoo_max_cycles_test():
     max_cycles_test(Module)
 
 
-def test_parallel_view_passes_pettingzoo_tests():
+@MODULES
+def test_parallel_view_passes_pettingzoo_tests(module):
     """The parallel view passes PettingZoo's parallel API and seed tests."""
-    parallel_api_test(pig10_v0.parallel_env(illegal="random"), num_cycles=200)
-    parallel_seed_test(lambda: pig10_v0.parallel_env(illegal="random"), num_cycles=100)
+    parallel_api_test(module.parallel_env(illegal="random"), num_cycles=200)
+    parallel_seed_test(lambda: module.parallel_env(illegal="random"), num_cycles=100)
 
 
 @pytest.mark.parametrize("num_players", range(2, 9))

@@ -55,12 +55,22 @@ def episode(env, seed, rng):
     return np.array([s if not isinstance(s, dict) else s["observation"] for s in seen]), rewards, info
 
 
-@pytest.mark.parametrize("settings", [{}, {"mask": "obs"}, {"mask": "both"}, {"opponents": "pig10/counting"}])
-def test_passes_the_checkers_of_gymnasium_and_sb3(settings):
+@pytest.mark.parametrize(
+    ("game", "settings"),
+    [
+        ("pig10", {}),
+        ("pig10", {"mask": "obs"}),
+        ("pig10", {"mask": "both"}),
+        ("pig10", {"opponents": "pig10/counting"}),
+        ("pigs_tail", {}),
+        ("pigs_tail", {"mask": "both", "preset": "attack_753", "memory": False}),
+    ],
+)
+def test_passes_the_checkers_of_gymnasium_and_sb3(game, settings):
     """Gymnasium's and SB3's environment checkers pass, which play illegal actions too."""
-    env = SeatEnv("pig10", **settings)
+    env = SeatEnv(game, **settings)
     check_env(env, skip_render_check=True)
-    check_env_of_sb3(SeatEnv("pig10", **settings))
+    check_env_of_sb3(SeatEnv(game, **settings))
 
 
 def test_made_by_gymnasium():

@@ -14,7 +14,10 @@ from pigenv.envs.vector import SeatVectorEnv
 from pigenv.errors import IllegalActionError, OptionError, SeedError, UsageError
 from pigenv.registry import make
 
-SETTINGS = {"num_players": 3, "opponents": ["uniform", "pig10/greedy"], "preset": "small"}
+SETTINGS = {
+    "pig10": {"num_players": 3, "opponents": ["uniform", "pig10/greedy"], "preset": "small"},
+    "pigs_tail": {"num_players": 3, "opponents": "uniform", "preset": "attack", "rules": {"ranks": "A23", "rounds": 2}},
+}
 
 
 def same(ours, theirs, path=""):
@@ -35,11 +38,12 @@ def same(ours, theirs, path=""):
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
 @pytest.mark.parametrize("mask", ["info", "obs", "both"])
 @pytest.mark.parametrize("illegal", [False, True])
-def test_row_i_is_what_a_single_environment_plays(mode, mask, illegal):
+@pytest.mark.parametrize("game", SETTINGS)
+def test_row_i_is_what_a_single_environment_plays(game, mode, mask, illegal):
     """In every auto-reset mode all five results equal those of Gymnasium's own vector of single environments."""
     count = 5
-    ours = SeatVectorEnv("pig10", count, mask=mask, autoreset_mode=mode, **SETTINGS)
-    theirs = SyncVectorEnv([lambda: SeatEnv("pig10", mask=mask, **SETTINGS)] * count, autoreset_mode=mode)
+    ours = SeatVectorEnv(game, count, mask=mask, autoreset_mode=mode, **SETTINGS[game])
+    theirs = SyncVectorEnv([lambda: SeatEnv(game, mask=mask, **SETTINGS[game])] * count, autoreset_mode=mode)
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     rng = np.random.default_rng(0)

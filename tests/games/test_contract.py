@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import random
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pigenv.games import pig10
 from pigenv.games.pig10 import DEFINITION, MAX_CARDS, MAX_HAND, UNKNOWN
 from pigenv.kernel import Row, kernel
 from pigenv.layout import Layout, Part
-from tests.strategies import every_table
+from tests.strategies import every_table, pigs_tail_rules
 
 TABLES = every_table()
 
@@ -32,6 +33,16 @@ def test_contract(table: dict[str, Any]) -> None:
 def test_no_leaks(table: dict[str, Any]) -> None:
     """Nothing that a seat is given depends on what it may not know, in many games."""
     testing.leak_check(registry.make(**table), games=15, seed=3)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_contract_under_random_rules(number: int) -> None:
+    """Options that no preset has, such as jokers that ask and matches of several rounds, keep the contract too."""
+    generator = random.Random(number)
+    num_players = generator.randint(2, 6)
+    rules, most = pigs_tail_rules(generator, num_players), 6 if number % 2 else None
+    game = registry.make("pigs_tail", num_players, rules=rules, memory=number % 3 > 0, max_players=most)
+    testing.check_game(game, games=3, seed=number)
 
 
 def test_fourth_game(toy: str) -> None:
@@ -265,6 +276,7 @@ def test_sound_copy_passes() -> None:
     testing.check_game(broken("sound", {}), games=3)
 
 
-def test_a_table_of_pig10_is_small() -> None:
-    """The state of a Pig 10 table takes at most 512 bytes."""
-    assert registry.definition("pig10").state.itemsize <= 512
+@pytest.mark.parametrize(("name", "most"), [("pig10", 512), ("pigs_tail", 1_024)])
+def test_a_table_is_small(name: str, most: int) -> None:
+    """The state of a table takes no more bytes than it was meant to, so that a batch fits the cache."""
+    assert registry.definition(name).state.itemsize <= most
