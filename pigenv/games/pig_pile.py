@@ -439,9 +439,9 @@ def draw_cards(state: Row, seat: int, count: int) -> None:
 
 # --- history ----------------------------------------------------------------------------------------------------------
 #
-# What everybody can tell of the unknown cards of a hand, in order. An entry is a seat and either so many cards drawn, or
-# so many cards of a kind played that were not known to be there; and a kind below which all unknown cards in the hand
-# turned out to be, when the seat later had to pick up.
+# What everybody can tell of the unknown cards of a hand, in order. An entry is a seat and either so many cards drawn or
+# so many cards of a kind played that were not known to be there; besides, a kind below which all unknown cards in the
+# hand turned out to be, where the seat had to pick up after it.
 
 DRAWN: Final = 15  # stands for a kind
 KIND_STEP, COUNT_STEP, BOUND_STEP = 8, 128, 2048  # seat + 8 * kind + 128 * count + 2048 * bound
@@ -535,7 +535,7 @@ def list_actions(rules: Rules, max_players: int) -> list[tuple[str, int, int, in
 
 
 def may_be_taken(rules: Rules, number: int) -> bool:
-    """Whether a face-up card can be one that is taken with the pile: none of those face up fits then, unless at will."""
+    """Whether a face-up card may ever be taken with the pile: unless at will, none of those face up fits then."""
     fits_always = number in (WILD, rules.ranks[-1]) or (number == HOG_WASH and rules.eight_always)
     return rules.voluntary_pickup or not fits_always
 
@@ -547,7 +547,7 @@ def first_of(actions: list[tuple[str, int, int, int]], sort: str) -> int:
 
 
 def action_texts(rules: Rules, max_players: int) -> list[str]:
-    """`show 7` lays a 7 face up, `5x2` plays two fives, `5x2+Wx1` two on top of a Hog Wild; `pickup+7` takes a 7 too."""
+    """`show 7` lays a 7 face up, `5x2+Wx1` plays two fives on top of a Hog Wild, `pickup+7` takes the pile and a 7."""
     texts = []
     for sort, number, count, wilds in list_actions(rules, max_players):
         card = card_text(number)
@@ -865,6 +865,7 @@ def wash(state: Row) -> None:
 
 @kernel
 def clear_pile(state: Row) -> None:
+    """Leave the middle empty."""
     for place in range(state["pile_size"]):
         state["pile"][place] = 0
     for kind in range(MAX_KINDS):
@@ -1439,9 +1440,7 @@ def layout(rules: Rules, seating: Seating) -> Layout:
             proved = f"unknown cards in hand proved to be too low to play once, of the others {others}"
             parts += [
                 Part("proved", seats - 1, f"{proved}; share of {HAND_CAP}, 1 for more"),
-                Part(
-                    "proved_below", seats - 1, f"{others}: the highest number they are proved to be below; share of 12"
-                ),
+                Part("proved_below", seats - 1, f"highest number they are proved to be below, {others}; share of 12"),
             ]
     return Layout(tuple(parts))
 
@@ -1470,9 +1469,10 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
         other = other + 1 if other + 1 < players else 0
     at += 2 * seats
     if rules["table_cards"] > 0:
-        for place in range(players):
-            for kind in range(kinds):
-                out[at + kind] = view["up"][other, kind] * share[kind]
+        for _ in range(players):
+            if view["up_size"][other] > 0:
+                for kind in range(kinds):
+                    out[at + kind] = view["up"][other, kind] * share[kind]
             at += kinds
             other = other + 1 if other + 1 < players else 0
         at += (seats - players) * kinds
@@ -1514,8 +1514,9 @@ def observe_memory(view: Row, rules: Row, seat: int, out: np.ndarray, at: int) -
     other = seat
     for _ in range(players - 1):
         other = other + 1 if other + 1 < players else 0
-        for kind in range(kinds):
-            out[at + kind] = view["known"][other, kind] * share[kind]
+        if view["hand_size"][other] > view["unknown"][other]:
+            for kind in range(kinds):
+                out[at + kind] = view["known"][other, kind] * share[kind]
         at += kinds
     at += (seats - players) * kinds
     if rules["proves"] == 1:
@@ -1640,14 +1641,14 @@ def scene(view: Row, rules: Row, looking: int) -> Scene:
         ]
     points = np.zeros(players)
     scores(view, rules, points)
+    stage = "choosing" if view["showing"] else f"turn {int(view['turn']) + 1}"
     return Scene(
         num_players=players,
         to_move=int(view["seat"]) if view["over"] == RUNNING else None,
         looking=looking,
         zones=tuple(zones),
         scores=tuple(points.tolist()),
-        called=f"round {int(view['round']) + 1}, "
-        + ("choosing" if view["showing"] else f"turn {int(view['turn']) + 1}"),
+        called=f"round {int(view['round']) + 1}, {stage}",
     )
 
 
