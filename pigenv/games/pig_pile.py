@@ -263,6 +263,7 @@ RULES = rules_dtype(
         ("pickup_at", np.int16, (MAX_PLAYERS + 1,)),
         ("penalty", np.int8, (MAX_KINDS,)),  # place of `pickup+KIND` after `pickup`; 0 where it can never be legal
         ("penalties", np.int8),
+        ("taken", np.int8, (MAX_KINDS + 1,)),  # the other way round: kind by place
         # What observations multiply by; to multiply is faster than to divide.
         ("share_of_kind", np.float32, (MAX_KINDS,)),
         ("share_of_stock", np.float32),
@@ -308,6 +309,7 @@ def derive(rules: Rules, num_players: int) -> dict[str, Any]:
         **{f"{sort}_at": places for sort, places in firsts.items()},
         "penalty": np.pad([penalties.index(n) + 1 if n in penalties else 0 for n in numbers], (0, filled)),
         "penalties": len(penalties),
+        "taken": np.pad([0, *(numbers.index(n) for n in penalties)], (0, MAX_KINDS - len(penalties))),
         "share_of_kind": np.pad([1 / max(1, count) for count in counts], (0, filled)),
         "share_of_stock": 1 / max(1, stock),
         "share_of_table": 1 / max(1, rules.table_cards),
@@ -722,27 +724,47 @@ def legal_across(state: Row, rules: Row, mask: np.ndarray) -> int:
 # --- a turn -----------------------------------------------------------------------------------------------------------
 
 
+SHOW, PLAY, PICK_UP, FLIP = range(4)
+
+
+@kernel
+def read_action(rules: Row, action: int) -> tuple[int, int, int, int]:
+    """What an action is: its sort, a kind, how many cards of it, how many Hog Wilds under them.
+
+    Without a face-up card that is taken with the pile, the kind of a pick-up is −1.
+    """
+    most = rules["max_players"]
+    copies, wilds = rules["copies_at"][most], rules["wilds_at"][most]
+    pickup = rules["pickup_at"][most]
+    if action < rules["play_at"][most]:
+        return SHOW, action, 1, 0
+    if action < rules["wild_at"][most]:
+        place = action - rules["play_at"][most]
+        return PLAY, place // copies, place % copies + 1, 0
+    if action < rules["mixed_at"][most]:
+        return PLAY, rules["wild"], action - rules["wild_at"][most] + 1, 0
+    if action < pickup:
+        place = action - rules["mixed_at"][most]
+        return PLAY, place // wilds // copies, place // wilds % copies + 1, place % wilds + 1
+    if action == pickup:
+        return PICK_UP, -1, 0, 0
+    if action <= pickup + rules["penalties"]:
+        return PICK_UP, rules["taken"][action - pickup], 1, 0
+    return FLIP, -1, 0, 0
+
+
 @kernel
 def step(state: Row, rules: Row, action: int) -> None:
     """Show a card, play some, pick up or flip; then see whether the round is over."""
-    most = rules["max_players"]
-    if state["showing"] == 1:
-        show(state, rules, action)
+    sort, kind, count, wilds = read_action(rules, action)
+    if sort == SHOW:
+        show(state, rules, kind)
         return
-    copies = rules["copies_at"][most]
-    pickup = rules["pickup_at"][most]
     state["turn"] += 1
-    if action < rules["wild_at"][most]:
-        place = action - rules["play_at"][most]
-        play(state, rules, place // copies, place % copies + 1, 0)
-    elif action < rules["mixed_at"][most]:
-        play(state, rules, rules["wild"], action - rules["wild_at"][most] + 1, 0)
-    elif action < pickup:
-        place = action - rules["mixed_at"][most]
-        wilds = rules["wilds_at"][most]
-        play(state, rules, place // wilds // copies, place // wilds % copies + 1, place % wilds + 1)
-    elif action <= pickup + rules["penalties"]:
-        pick_up(state, rules, action - pickup)
+    if sort == PLAY:
+        play(state, rules, kind, count, wilds)
+    elif sort == PICK_UP:
+        pick_up(state, rules, kind)
     else:
         flip(state, rules)
     end_turn(state, rules)
@@ -890,15 +912,12 @@ def cards_left(state: Row, seat: int) -> int:
 
 
 @kernel
-def pick_up(state: Row, rules: Row, penalty: int) -> None:
+def pick_up(state: Row, rules: Row, kind: int) -> None:
     """Take the pile into the hand, with a face-up card or without; the next seat begins a new one."""
     seat = state["seat"]
     if rules["voluntary_pickup"] == 0:
         prove(state, rules, seat, top_kind(state))
-    if penalty > 0:
-        kind = 0
-        while rules["penalty"][kind] != penalty:
-            kind += 1
+    if kind >= 0:
         state["up"][seat, kind] -= 1
         state["up_size"][seat] -= 1
         take_openly(state, seat, kind, 1)
