@@ -143,11 +143,11 @@ PRESETS = {
     ),
     "mini": Preset(
         2,
-        "Small enough to be solved exactly: 65,663 histories, from the root through 2 x 828 deals to every end.",
+        "Small enough to be solved exactly: 275,981 histories, from the root through 2 x 828 deals to every end.",
         {
             "hand_size": 1,
             "table_cards": 1,
-            "ranks": (3, 4, 8),
+            "ranks": (4, 8, 9),
             "copies": 2,
             "num_wilds": 2,
             "min_players": 2,
@@ -1399,12 +1399,10 @@ def return_hands(view: Row, rules: Row, first: int) -> None:
 
 @kernel
 def take_hands(view: Row, rules: Row, first: int) -> None:
-    """Give the cards drawn to the hidden hands."""
+    """Give the cards drawn to the hidden hands; the pack keeps them as they would have been dealt."""
     for seat in range(rules["num_players"]):
         if is_hidden(view, seat):
             hold_places(view, seat, first, view["hand"][seat])
-    for place in range(first, view["dealt"]):
-        view["pack"][place] = UNKNOWN
 
 
 # --- observation ------------------------------------------------------------------------------------------------------
@@ -1422,16 +1420,19 @@ def layout(rules: Rules, seating: Seating) -> Layout:
     """The observation: the bare table and, with memory, what was seen of cards that are hidden now."""
     numbers, seats = kinds_of(rules), seating.max_players
     kinds, cards = len(numbers), ", ".join(card_text(number) for number in numbers)
+    # An 8 never lies in the pile.
+    lying = [card_text(number) for number in numbers if number != HOG_WASH]
     by_seat, others = "by seat, oneself first, clockwise", "by seat, from the left neighbour on, clockwise"
     parts = [
         Part("hand", kinds, f"own cards {cards}; share of all of the kind"),
-        Part("pile_top", kinds + 1, f"one-hot: pile empty, or the card on top {cards}"),
+        Part("pile_top", len(lying) + 1, f"one-hot: pile empty, or the card on top {', '.join(lying)}"),
         Part("pile_run", 1, "equal cards on top of the pile, as a wash counts them; share of 2"),
         Part("pile_size", 1, f"cards in the pile; share of {PILE_CAP}, 1 for more"),
         Part("stock_size", 1, "cards left in the stock; share of the stock at the start"),
         Part("hand_size", seats, f"cards in hand {by_seat}; share of {HAND_CAP}, 1 for more"),
-        Part("out", seats, f"who is out {by_seat}: 1 went out first, 0.5 second, 0 still in"),
     ]
+    if seats > 2:
+        parts.append(Part("out", seats, f"who is out {by_seat}: 1 went out first, 0.5 second, 0 still in"))
     if rules.table_cards > 0:
         parts += [
             Part("face_up", seats * kinds, f"face-up cards {cards} {by_seat}; share of all of the kind"),
@@ -1451,7 +1452,7 @@ def layout(rules: Rules, seating: Seating) -> Layout:
         least = rules.min_players
         parts.append(Part("num_players", seats - least + 1, f"one-hot: how many play, {least} … {seats}"))
     if seating.memory:
-        parts.append(Part("pile", kinds, f"cards {cards} in the pile; share of all of the kind"))
+        parts.append(Part("pile", len(lying), f"cards {', '.join(lying)} in the pile; share of all of the kind"))
         parts.append(Part("unseen", kinds, f"cards {cards} that are hidden from oneself; share of all of the kind"))
         known = f"cards {cards} that everybody saw go into the hand, of the others {others}; share of all of the kind"
         parts.append(Part("known", (seats - 1) * kinds, known))
@@ -1474,8 +1475,9 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     for kind in range(kinds):
         out[kind] = view["hand"][seat, kind] * share[kind]
     at = kinds
-    out[at + 1 + top_kind(view)] = 1.0
-    at += kinds + 1
+    top, eights = top_kind(view), rules["hog_wash"] >= 0
+    out[at + top + (0 if eights and top > rules["hog_wash"] else 1)] = 1.0
+    at += kinds + (0 if eights else 1)
     out[at] = min(run_on_top(view, rules), 2) * HALF
     out[at + 1] = min(view["pile_size"] * PILE_SHARE, ONE)
     out[at + 2] = (rules["pack_size"] - view["dealt"]) * rules["share_of_stock"]
@@ -1483,10 +1485,10 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     other = seat
     for place in range(players):
         out[at + place] = min(view["hand_size"][other] * HAND_SHARE, ONE)
-        if view["out"][other] > 0:
+        if seats > 2 and view["out"][other] > 0:
             out[at + seats + place] = ONE if view["out"][other] == 1 else HALF
         other = other + 1 if other + 1 < players else 0
-    at += 2 * seats
+    at += 2 * seats if seats > 2 else seats
     if rules["table_cards"] > 0:
         for _ in range(players):
             if view["up_size"][other] > 0:
@@ -1525,11 +1527,15 @@ def observe_memory(view: Row, rules: Row, seat: int, out: np.ndarray, at: int) -
     """Write what a perfect memory adds; returns where it ends."""
     players, kinds, seats = rules["num_players"], rules["num_kinds"], rules["max_players"]
     share = rules["share_of_kind"]
+    unseen = kinds if rules["hog_wash"] < 0 else kinds - 1
     for kind in range(kinds):
         own = view["hand"][seat, kind] - view["known"][seat, kind] + view["showing"] * view["up"][seat, kind]
-        out[at + kind] = view["in_pile"][kind] * share[kind]
-        out[at + kinds + kind] = (rules["count"][kind] - view["seen"][kind] - own) * share[kind]
-    at += 2 * kinds
+        out[at + unseen + kind] = (rules["count"][kind] - view["seen"][kind] - own) * share[kind]
+        if kind != rules["hog_wash"]:
+            out[at] = view["in_pile"][kind] * share[kind]
+            at += 1
+            unseen -= 1
+    at += kinds
     other = seat
     for _ in range(players - 1):
         other = other + 1 if other + 1 < players else 0

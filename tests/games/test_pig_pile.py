@@ -377,3 +377,370 @@ def test_twin(chunk: int) -> None:
         for key in range(GAMES_A_RULES):
             rounds += compare_match(games[number % len(games)], 1_000_000 * chunk + 1_000 * number + key, key % 2)
         number += 1
+
+
+# --- observations -----------------------------------------------------------------------------------------------------
+
+
+def expected_observation(game: Game, known: dict[str, Any], seat: int) -> dict[str, list[float]]:
+    """Every part of an observation as the documentation of the layout words it, from what the twin says is known."""
+    rules: Any = game.rules
+    n, most, names = game.num_players, game.max_players, names_of(game)
+    pack, table = known["pack"], rules.table_cards
+    clockwise = [(seat + k) % n for k in range(n)]
+    absent = [0.0] * (most - n)
+
+    def by_kind(cards: list[str] | dict[str, int]) -> list[float]:
+        counts = cards if isinstance(cards, dict) else Counter(cards)
+        return [counts.get(name, 0) / max(1, pack[name]) for name in names]
+
+    top = known["pile"][-1] if known["pile"] else None
+    # The longest end of the pile that is one number, Hog Wilds being any or not.
+    run = 0
+    for length in range(1, len(known["pile"]) + 1):
+        numbers = {card for card in known["pile"][-length:] if not (rules.wild_in_run and card == "W")}
+        run = length if len(numbers) <= 1 else run
+    parts = {
+        "hand": by_kind(known["hand"]),
+        "pile_top": [float(top == name) for name in [None, *names] if name != "8"],
+        "pile_run": [min(2, run) / 2],
+        "pile_size": [min(1.0, len(known["pile"]) / 30)],
+        "stock_size": [known["stock_size"] / max(1, sum(pack.values()) - n * (2 * table + rules.hand_size))],
+        "hand_size": [min(1.0, known["hand_sizes"][each] / 30) for each in clockwise] + absent,
+        "out": [
+            [1.0, 0.5][known["out"].index(each)] if each in known["out"] else 0.0 for each in clockwise
+        ] + absent,
+    }  # fmt: skip
+    if most == 2:
+        del parts["out"]
+    if table:
+        parts["face_up"] = [share for each in clockwise for share in by_kind(known["face_up"][each])]
+        parts["face_up"] += absent * len(names)
+        parts["face_down"] = [known["face_down_sizes"][each] / table for each in clockwise] + absent
+    if 11 in rules.ranks:
+        parts["direction"] = [float(known["direction"] == 1)]
+    if table and rules.face_up != "random":
+        parts["choosing"] = [float(known["phase"] == "show")]
+    if rules.rounds != 1:
+        least = 3 if n == 2 else 5
+        rounds = {"per_player": n, "until_empty": 10**6}.get(rules.rounds, rules.rounds)
+        longest = min(rounds, (rules.pig_supply + least - 1) // least)
+        parts["round"] = [min(1.0, known["round"] / longest)]
+        parts["pigs"] = [known["scores"][each] / rules.pig_supply for each in clockwise] + absent
+        parts["supply"] = [known["pigs"] / rules.pig_supply]
+    if game.mixed:
+        parts["num_players"] = [float(count == n) for count in range(rules.min_players, most + 1)]
+    if game.memory:
+        others = clockwise[1:]
+        parts["pile"] = [s for s, name in zip(by_kind(known["pile"]), names, strict=True) if name != "8"]
+        parts["unseen"] = by_kind(known["unseen"])
+        parts["known"] = [s for each in others for s in by_kind(known["known"][each])] + absent * len(names)
+        if not rules.voluntary_pickup:
+            proved = {each: known["proved"][each] for each in others}
+            parts["proved"] = [min(1.0, sum(c for c, _ in proved[each]) / 30) for each in others] + absent
+            # The twin lists the cards that are possible; below the next higher card is what they are.
+            higher = []
+            for each in others:
+                longest_list = max((cards for _, cards in proved[each]), key=len, default=[])
+                above = [r for r in rules.ranks if longest_list and r > max(int(c) for c in longest_list)]
+                if rules.eight_always and above and above[0] == 8:
+                    higher.append((8, above[1] if len(above) > 1 else 8))
+                else:
+                    higher.append((above[0] if above else 0,) * 2)
+            parts["proved_below"] = [low / 12 for low, _ in higher] + absent
+    return parts
+
+
+@pytest.mark.parametrize("memory", [True, False])
+@pytest.mark.parametrize("max_players", [None, 6])
+def test_observation(memory: bool, max_players: int | None) -> None:
+    """Every part of every observation is what its documentation says about what the twin knows."""
+    for number, game in enumerate(random_games(77, 40 if COMPILED else 8, memory=memory, max_players=max_players)):
+        if game.rules.eight_always:  # type: ignore[attr-defined]
+            continue  # the twin's lists do not say whether an 8 stood in the way
+        log = Log(game, 31 * number, policy=number % 2)
+        twin = twin_of(game, log.states[:1])
+        for at, text in enumerate([*log.texts(), ""]):
+            seat = int(log.lookers[at])
+            parts = expected_observation(game, twin.known_to(seat), seat)
+            assert list(parts) == [part.name for part in game.layout.parts]
+            for name, numbers in parts.items():
+                seen = log.observations[at][game.layout.slices[name]].tolist()
+                assert seen == pytest.approx(numbers, abs=1e-6), (name, at, game)
+            if text:
+                after = log.states[at + 1 : at + 2]
+                if after["round"][0] != twin.round and after["over"][0] == 0:
+                    twin.deals.append(DEFINITION.read_deal(after[0], game.row[0]))
+                twin.step(text)
+
+
+@pytest.mark.skipif(not COMPILED, reason="ten thousand plies are for the compiled kernels")
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_feature_is_constant(preset: str) -> None:
+    """Over many random plies no number of an observation stays the same."""
+    game = registry.make("pig_pile", preset=preset)
+    low, high = np.ones(game.layout.size), np.zeros(game.layout.size)
+    for key in range(60):
+        for log in Log(game, key, policy=key % 2).pieces():
+            low = np.minimum(low, log.observations[: log.steps].min(axis=0))
+            high = np.maximum(high, log.observations[: log.steps].max(axis=0))
+    same = low == high
+    constant = [f"{name}[{i}]" for name, part in game.layout.slices.items() for i in np.flatnonzero(same[part])]
+    assert constant == []
+
+
+# --- what a seat knows ------------------------------------------------------------------------------------------------
+
+TINY: dict[str, Any] = {
+    "hand_size": 2, "table_cards": 1, "ranks": [3, 5, 9], "copies": 2, "num_wilds": 3, "min_players": 2, "rounds": 1,
+    "show_in_order": True, "first_dealer": 0, "refill": "one", "max_turns": 30,
+}  # fmt: skip
+"""Nine cards, drawn one by one: 7,560 deals by value, so that all of them can be gone through."""
+
+MINI: dict[str, Any] = {**PRESETS["mini"].rules, "first_dealer": 0}
+
+
+@cache
+def all_orders(name: str) -> list[tuple[str, ...]]:
+    """Every order of a tiny pack, by value."""
+    game = tiny_game(name)
+    pack = cards_in(pack_counts(game.rules, 2), names_of(game))  # type: ignore[arg-type]
+    orders: list[tuple[str, ...]] = []
+
+    def extend(done: tuple[str, ...], left: Counter[str]) -> None:
+        if len(done) == len(pack):
+            orders.append(done)
+        for card in sorted(left):
+            if left[card] > 0:
+                extend((*done, card), left - Counter([card]))
+
+    extend((), Counter(pack))
+    return orders
+
+
+def tiny_game(name: str) -> Game:
+    """The game `mini`, or a tiny one with more in hand."""
+    return registry.make("pig_pile", 2, rules={"tiny": TINY, "mini": MINI}[name])
+
+
+def deal_of(order: tuple[str, ...], held: int) -> dict[str, Any]:
+    """A deal for two, with a face-down card each, from an order of the pack."""
+    hands = [list(order[2 : 2 + held]), list(order[2 + held : 2 + 2 * held])]
+    return {"dealer": 0, "face_down": [[order[0]], [order[1]]], "hands": hands, "stock": list(order[2 + 2 * held :])}
+
+
+def replayed(game: Game, order: tuple[str, ...], texts: list[str], seat: int, truth: Any) -> Any:
+    """The twin after these actions, and all that a seat saw; None where they are not legal or show something else."""
+    rules: Any = game.rules
+    twin = NaivePigPile(2, rules.to_json(), [deal_of(order, rules.hand_size + rules.table_cards)])
+    seen = [twin.known_to(seat)]
+    for text in [*texts, None]:
+        if truth is not None and seen[-1] != truth[len(seen) - 1]:
+            return None
+        if text is not None:
+            if text not in twin.legal():
+                return None
+            twin.step(text)
+            seen.append(twin.known_to(seat))
+    return twin, seen
+
+
+def drawn_worlds(game: Game, state: np.ndarray, seat: int, count: int) -> np.ndarray:
+    """Worlds drawn from what a seat knows, keys 1, 2, 3 and so on."""
+    view = state.copy()
+    view["key"] = 0
+    hide(view[0], game.row[0], seat)
+    worlds = np.repeat(view, count)
+    loops(DEFINITION).determinize_views(worlds, game.row, np.arange(1, count + 1).astype(np.uint64))
+    return worlds
+
+
+def hidden_of(world: Any, game: Game) -> tuple[Any, ...]:
+    """What lies where, of all that may be hidden."""
+    size = int(game.row["pack_size"][0])
+    downs = tuple(int(world["pack"][seat]) if world["down_size"][seat] else -1 for seat in range(2))
+    return (
+        tuple(world["hand"][:2].ravel().tolist()),
+        tuple(world["up"][:2].ravel().tolist()),
+        downs,
+        tuple(world["pack"][world["dealt"] : size].tolist()),
+    )
+
+
+def hidden_of_twin(twin: NaivePigPile, game: Game) -> tuple[Any, ...]:
+    """The same of the twin."""
+    names = names_of(game)
+    hands, ups = ([count for cards in zone for count in counted(cards, names)] for zone in (twin.hands, twin.face_up))
+    downs = tuple(names.index(cards[0]) if cards else -1 for cards in twin.face_down)
+    return tuple(hands), tuple(ups), downs, tuple(names.index(card) for card in twin.stock)
+
+
+def fits_chance(worlds: np.ndarray, wanted: Counter[Any], game: Game) -> None:
+    """Worlds come as often as they should, and no others do."""
+    drawn = Counter(hidden_of(world, game) for world in worlds)
+    assert set(drawn) <= set(wanted)
+    total = sum(wanted.values())
+    # The rarest are taken together: the test needs some of each.
+    rare = [each for each in wanted if len(worlds) * wanted[each] / total < 5]
+    often = [each for each in wanted if each not in set(rare)]
+    observed = [drawn[each] for each in often] + ([sum(drawn[each] for each in rare)] if rare else [])
+    expected = [wanted[each] for each in often] + ([sum(wanted[each] for each in rare)] if rare else [])
+    assert len(observed) > 1
+    share = np.array(expected) * len(worlds) / total
+    assert stats.chisquare(observed, share).pvalue > 1e-4
+
+
+@pytest.mark.skipif(not COMPILED, reason="needs many thousand worlds")
+@pytest.mark.parametrize("key", range(16))
+@pytest.mark.parametrize("name", ["mini", "tiny"])
+def test_determinize_is_uniform(name: str, key: int) -> None:
+    """Worlds come as often as there are deals that would have allowed the same actions and shown the seat the same."""
+    game = tiny_game(name)
+    log, seat = Log(game, key, policy=key % 2), key // 2 % 2
+    place = dict(enumerate(names_of(game)))
+    order = tuple(place[kind] for kind in log.states[0]["pack"][: game.row["pack_size"][0]].tolist())
+    # As late as something is still hidden, which is where most has been seen.
+    for at in range(min(log.steps - 1, 6 + key // 2), 1, -1):
+        if log.states[at]["showing"]:
+            break
+        texts = log.texts()[:at]
+        truth = replayed(game, order, texts, seat, None)
+        wanted: Counter[Any] = Counter()
+        for other in all_orders(name):
+            found = replayed(game, other, texts, seat, truth[1])
+            if found is not None:
+                wanted[hidden_of_twin(found[0], game)] += 1
+        if len(wanted) > 3:
+            worlds = drawn_worlds(game, log.states[at : at + 1], seat, 30_000 if FAST else 3_000)
+            fits_chance(worlds, wanted, game)
+            return
+    raise AssertionError("nothing was hidden in this game")
+
+
+@pytest.mark.skipif(not COMPILED, reason="needs many thousand worlds")
+@pytest.mark.parametrize("name", ["mini", "tiny"])
+@pytest.mark.parametrize(("steps", "seat"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_determinize_is_uniform_while_choosing(name: str, steps: int, seat: int) -> None:
+    """While face-up cards are chosen, any cards dealt and any choice of one of them are equally likely."""
+    game = tiny_game(name)
+    held = game.rules.hand_size + 1  # type: ignore[attr-defined]
+    log = Log(game, 5)
+    state = log.states[steps : steps + 1]
+    assert state["showing"][0]
+    names, order = names_of(game), log.states[0]["pack"][: game.row["pack_size"][0]].tolist()
+    own = order[2 + seat * held : 2 + (seat + 1) * held]
+    wanted: Counter[Any] = Counter()
+    for other in all_orders(name):
+        kinds = [names.index(card) for card in other]
+        hands = [kinds[2 : 2 + held], kinds[2 + held : 2 + 2 * held]]
+        if hands[seat] != own:
+            continue
+        # Seat 0, the dealer, has chosen first: any of its places.
+        shown = [log.actions[0]] if seat == 0 else hands[0]
+        for card in shown if steps else [None]:
+            zones = np.zeros((2, 2, 13), int)
+            for each, hand in enumerate(hands):
+                for kind in hand:
+                    zones[0, each, kind] += 1
+            if card is not None:
+                zones[0, 0, card] -= 1
+                zones[1, 0, card] += 1
+            hidden = tuple(zones[0].ravel().tolist()), tuple(zones[1].ravel().tolist()), tuple(kinds[:2])
+            wanted[(*hidden, tuple(kinds[2 + 2 * held :]))] += 1
+    fits_chance(drawn_worlds(game, state, seat, 40_000), wanted, game)
+
+
+def rebuilt_deal(game: Game, log: Log, at: int, seat: int, world: Any) -> dict[str, Any]:
+    """The deal behind a world: what the seat saw of the true one, and what was drawn for the rest."""
+    first, table = log.states[0], game.rules.table_cards  # type: ignore[attr-defined]
+    size, n = int(game.row["pack_size"][0]), game.num_players
+    pack = world["pack"][:size].copy()
+    for other in range(n):
+        flipped = slice(other * table, (other + 1) * table - world["down_size"][other])
+        pack[flipped] = first["pack"][flipped]
+    opened = DEFINITION.read_deal(first, game.row[0]).get("face_up") is not None
+    start = n * table * (2 if opened else 1)
+    pack[n * table : start] = first["pack"][n * table : start]
+    held = int(first["hand_size"][0])
+    mine = slice(start + seat * held, start + (seat + 1) * held)
+    pack[mine] = first["pack"][mine]
+    if world["showing"]:
+        for other in range(n):
+            cards = cards_of_kinds(world["hand"][other] + world["up"][other])
+            pack[start + other * held : start + (other + 1) * held] = cards
+    for before in range(at):
+        if log.states[before + 1]["dealt"] > log.states[before]["dealt"] and log.states[before]["seat"] == seat:
+            drawn = slice(log.states[before]["dealt"], log.states[before + 1]["dealt"])
+            pack[drawn] = first["pack"][drawn]
+    state = log.states[:1].copy()
+    state["pack"][0, :size] = pack
+    return DEFINITION.read_deal(state[0], game.row[0])
+
+
+def cards_of_kinds(counts: Any) -> list[int]:
+    """Counts by kind as a list of kinds."""
+    return [kind for kind, count in enumerate(counts.tolist()) for _ in range(count)]
+
+
+def test_worlds_could_have_been() -> None:
+    """In the deal behind a drawn world the whole history is legal again, and the seat sees the same at every step."""
+    checked = 0
+    for number, game in enumerate(random_games(12, 150 if FAST else 20 if COMPILED else 4)):
+        log = Log(game, number, policy=number % 2)
+        last = int(np.argmax(log.states[: log.steps + 1]["round"] > 0)) or log.steps
+        for at in range(number % 7, last, 7 if last < 100 else 29):
+            seat = int(log.lookers[at])
+            (world,) = drawn_worlds(game, log.states[at : at + 1], seat, 1)
+            state = log.states[:1].copy()
+            DEFINITION.write_deal(state[0], game.row[0], rebuilt_deal(game, log, at, seat, world))
+            for before in range(at + 1):
+                seen, wanted = state.copy(), log.states[before : before + 1].copy()
+                for each in (seen, wanted):
+                    each["key"] = 0
+                    hide(each[0], game.row[0], seat)
+                assert seen.tobytes() == wanted.tobytes(), (number, at, before)
+                if before < at:
+                    action = int(log.actions[before])
+                    if state["showing"][0] and world["showing"] and state["seat"][0] != seat:
+                        # A choice that the seat has not seen yet: any that is one of the world's.
+                        left = world["up"][state["seat"][0]] - state["up"][0, state["seat"][0]]
+                        action = int(np.flatnonzero(left)[0])
+                    mask = np.zeros(game.num_actions, np.int8)
+                    legal(state[0], game.row[0], mask)
+                    assert mask[action] == 1, (number, at, before)
+                    step(state[0], game.row[0], action)
+            for name in ("hand", "up", "hand_size", "proved"):
+                assert (state[name][0] == world[name]).all(), name
+            checked += 1
+    assert checked > (500 if FAST else 10)
+
+
+@pytest.mark.parametrize("at", [0, 9])
+def test_redraw_of_what_nobody_saw(at: int) -> None:
+    """With the hands known, face-down cards and stock are dealt anew, each order equally likely."""
+    game = tiny_game("mini")
+    log = Log(game, 3)
+    state = log.states[min(at, log.steps - 2) :][:1]
+    worlds = drawn_worlds(game, state, ANYBODY, 6_000 if COMPILED else 600)
+    assert (worlds["hand"] == state["hand"]).all()
+    assert (worlds["up"] == state["up"]).all()
+    downs = [seat for seat in range(2) if state["down_size"][0, seat]]
+    stock = range(int(state["dealt"][0]), int(game.row["pack_size"][0]))
+    places = [*downs, *stock]
+    orders = set(itertools.permutations(state["pack"][0, places].tolist()))
+    drawn = Counter(tuple(world["pack"][places].tolist()) for world in worlds)
+    assert set(drawn) == orders
+    assert stats.chisquare([drawn[each] for each in orders]).pvalue > 1e-4
+
+
+def test_history_has_room() -> None:
+    """However long a round, what is noted of unknown cards fits into the state."""
+    for number, game in enumerate(random_games(4, 60 if COMPILED else 5)):
+        for log in Log(game, number).pieces():
+            assert log.states["history_size"].max() < MAX_HISTORY
+            assert (log.states["work"] == 0).all()
+
+
+def test_state_is_small() -> None:
+    """The state of a table takes at most a kibibyte."""
+    assert STATE.itemsize <= 1024
