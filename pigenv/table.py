@@ -880,6 +880,8 @@ class Table:
             trial, episode = self.states.copy(), self.episodes.copy()
             set_seed(episode[0], 0)
             self.loops.start_tables(trial, self.game.row, episode, np.ones(1, bool))
+            # Some rules deal one round otherwise than another.
+            trial["round"] = round_number
             try:
                 self.game.definition.write_deal(trial[0], self.game.row[0], given)
             except DealError as error:
