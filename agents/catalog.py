@@ -1,7 +1,8 @@
 """Which agents there are, and how one is found by its name.
 
-A name is, in this order: `uniform`; `game/player`, a hand-written player of a game; the path of a checkpoint, with
-`:sample` after it for one that draws its actions; `module:Class`, anybody's own agent.
+A name is, in this order: `uniform`; `search` or `flat`, with settings after a colon (see `pigenv.agents.search`);
+`game/player`, a hand-written player of a game; the path of a checkpoint, with `:sample` after it for one that draws its
+actions; `module:Class`, anybody's own agent.
 
 Hand-written players are found by themselves: those of the game `pig10` are the `PLAYERS` of the module
 `pigenv.agents.pig10`, and those of a game in another package the `PLAYERS` of the module that its entry point of the
@@ -23,6 +24,7 @@ from typing import Final
 
 from pigenv import registry
 from pigenv.agent import Agent, KernelAgent
+from pigenv.agents import search
 from pigenv.agents.checkpoint import SAMPLE, PolicyAgent, load_checkpoint
 from pigenv.agents.uniform import UNIFORM
 from pigenv.errors import AgentError, UnknownNameError, closest
@@ -57,6 +59,8 @@ def find(name: str, game: Game | Definition | None = None) -> Agent:
     """
     if name == UNIFORM.name:
         return UNIFORM
+    if search.is_search(name):
+        return search.made(name, lambda playout: find(playout, game))
     base, slash, player = name.partition("/")
     if slash and player in players(base):
         return _hand_written(base, player, game)
@@ -67,7 +71,8 @@ def find(name: str, game: Game | Definition | None = None) -> Agent:
     if colon and attribute.isidentifier() and _exists(module):
         return _own(name, module, attribute)
     hint = closest(name, names(game))
-    raise UnknownNameError(f"there is no agent {name!r}; {hint}, the path of a checkpoint, or module:Class")
+    others = "search:sims=1000, the path of a checkpoint, or module:Class"
+    raise UnknownNameError(f"there is no agent {name!r}; {hint}, {others}")
 
 
 def _definition(game: Game | Definition) -> Definition:
