@@ -5,8 +5,9 @@
     search:200ms                             as many as fit into 200 milliseconds
     flat:sims=500                            no tree: each legal action is played out equally often
 
-Settings, with `;` between them: `sims` or a duration (`200ms`, `1.5s`); `playout`, the name of a compiled player; `c`,
-how much is explored (of `search` alone); `threads` that share the decisions of a batch, all cores by default.
+Settings, with `;` between them: `sims` or a duration (`200ms`, `1.5s`); `playout`, the name of a compiled player; of
+`search` alone `others=playout`, which lets the other seats play as in playouts instead of searching for themselves,
+and `c`, how much is explored; `threads` that share the decisions of a batch, all cores by default.
 
 A search is handed views and nothing else. With a budget in simulations its choice follows from view and key of the
 decision alone, whatever the batch and the threads; with one in time it depends on the machine.
@@ -37,12 +38,14 @@ FLAT: Final = "flat"
 SIMS: Final = 1000
 EXPLORATION: Final = 0.7  # of the range of rewards; sqrt(2) / 2, as UCB1 has it for rewards in [0, 1]
 
+OTHERS: Final = ("search", "playout")
+
 _MOST_SIMS: Final = 10**9
 _FIRST_BLOCK: Final = 16  # simulations between two looks at the clock, at first
 _BLOCK_SHARE: Final = 0.25  # of the time left, later on
 _GROUP: Final = 256  # decisions searched in step with each other, where an evaluator judges their leaves together
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s)")
-_KEYS: Final = {TREE: ("sims", "playout", "c", "threads"), FLAT: ("sims", "playout", "threads")}
+_KEYS: Final = {TREE: ("sims", "playout", "others", "c", "threads"), FLAT: ("sims", "playout", "threads")}
 
 
 class Evaluator(Protocol):
@@ -86,6 +89,7 @@ class Search:
         sims: Simulations a decision; None with `seconds`.
         seconds: Time a decision; None with `sims`.
         playout: The compiled player that plays a simulation from the leaf to the end of the round.
+        others: What the other seats do in the tree: "search" for themselves too, or play as in "playout"s.
         exploration: How much is explored, in units of the range of rewards.
         threads: How many share the decisions of a batch; all cores where None.
         evaluator: Judges leaves instead of playouts, all of a batch together; needs `sims`.
@@ -102,6 +106,7 @@ class Search:
         sims: int | None = SIMS,
         seconds: float | None = None,
         playout: KernelAgent | None = None,
+        others: str = OTHERS[0],
         exploration: float = EXPLORATION,
         threads: int | None = None,
         evaluator: Evaluator | None = None,
@@ -109,13 +114,15 @@ class Search:
     ) -> None:
         if kind not in _KEYS:
             raise AgentError(f"there is no search {kind!r}; {closest(kind, _KEYS)}")
+        if others not in OTHERS:
+            raise AgentError(f"others must be search or playout; got {others!r}")
         if (sims is None) == (seconds is None):
             raise AgentError(f"a search needs sims or seconds, one of them; got {sims!r} and {seconds!r}")
         if evaluator is not None and (kind == FLAT or sims is None):
             raise AgentError(f"an evaluator judges the leaves of a {TREE} with a number of simulations")
         self.kind, self.sims, self.seconds = kind, sims, seconds
         self.playout, self.exploration, self.evaluator = playout, exploration, evaluator
-        self.threads = threads
+        self.others, self.threads = others, threads
         self.name = name if name is not None else self._named()
 
     def _named(self) -> str:
@@ -167,6 +174,11 @@ class Search:
         return found
 
     @property
+    def alone(self) -> bool:
+        """Whether the deciding seat alone searches."""
+        return self.others != OTHERS[0]
+
+    @property
     def _run(self) -> str:
         return "run_tree" if self.kind == TREE else "run_flat"
 
@@ -183,7 +195,7 @@ class Search:
             tree, loops = tree_for(decisions.game, 0), self._loops(decisions)
             loops.start_tree(tree, decisions.views, 0)
             getattr(loops, self._run)(
-                tree, decisions.game.row, decisions.views, 0, 0, self.exploration, decisions.keys[0], 0, 0
+                tree, decisions.game.row, decisions.views, 0, 0, self.alone, self.exploration, decisions.keys[0], 0, 0
             )
 
     def _work(self, decisions: Decisions, queue: Iterator[int], found: Analysis) -> None:
@@ -195,7 +207,7 @@ class Search:
             loops.start_tree(tree, decisions.views, i)
 
             def block(start: int, stop: int, i: int = i, seat: int = seat, key: np.uint64 = key) -> None:
-                run(tree, game.row, decisions.views, i, seat, self.exploration, key, start, stop)
+                run(tree, game.row, decisions.views, i, seat, self.alone, self.exploration, key, start, stop)
 
             done = self._spend(block)
             _write(tree, found, i, done)
@@ -230,7 +242,9 @@ class Search:
             waiting, nodes = [], []
             for tree, i, key in zip(trees, which, keys, strict=True):
                 own = np.uint64(draw(key, number))
-                node = loops.descend(tree, row, decisions.views, i, decisions.seats[i], self.exploration, own)
+                node = loops.descend(
+                    tree, row, decisions.views, i, decisions.seats[i], self.alone, self.exploration, own
+                )
                 if loops.ended(tree):
                     loops.reckon(tree, row)
                     loops.back_up(tree, game.num_players)
@@ -349,7 +363,9 @@ def _setting(name: str, kind: str, part: str) -> tuple[str, Any]:
         raise AgentError(
             f"{name!r}: {part!r} is no setting; {closest(key, _KEYS[kind])}, as in sims=1000, or a duration like 200ms"
         )
-    if key == "playout":
+    if key == "others" and value not in OTHERS:
+        raise AgentError(f"{name!r}: others must be {' or '.join(OTHERS)}; got {value!r}")
+    if key in ("playout", "others"):
         return key, value
     try:
         number = float(value) if key == "c" else int(value)

@@ -222,15 +222,29 @@ def enter_world(tree: Tree, rules: np.ndarray, views: np.ndarray, at: int, key: 
 
 
 def descend(
-    tree: Tree, rules: np.ndarray, views: np.ndarray, at: int, observer: int, exploration: float, key: np.uint64
+    tree: Tree,
+    rules: np.ndarray,
+    views: np.ndarray,
+    at: int,
+    observer: int,
+    alone: bool,
+    exploration: float,
+    key: np.uint64,
 ) -> int:
-    """Draw a world and go down the tree to a leaf; returns the new node there, or −1 at an end or without room."""
+    """Draw a world and go down the tree to a leaf; returns the new node there, or −1 at an end or without room.
+
+    If the observer searches alone, the others play as in playouts.
+    """
     enter_world(tree, rules, views, at, draw(key, 0))
     tree.counts[_DEPTH] = 0
     hashed, steps = _HASH_START, 1
     while True:
         count = legal(tree.states[_WORLD], rules[0], tree.masks[0])
-        if count > 1:
+        if count == 1:
+            action = any_legal(tree.masks[0], count, np.uint64(0))
+        elif alone and tree.states[_WORLD]["seat"] != observer:
+            action = pick(tree, rules, count, draw(key, steps))
+        else:
             node, new = node_of(tree, hashed)
             # The root is no leaf: the first simulation already tries an action.
             if new and (node != 0 or len(tree.prior) > 0):
@@ -241,8 +255,6 @@ def descend(
             tree.path[depth, 1] = action
             tree.path[depth, 2] = tree.states[_WORLD]["seat"]
             tree.counts[_DEPTH] = depth + 1
-        else:
-            action = any_legal(tree.masks[0], count, np.uint64(0))
         step(tree.states[_WORLD], rules[0], action)
         steps += 1
         if ended(tree):
@@ -318,6 +330,7 @@ def run_tree(
     views: np.ndarray,
     at: int,
     observer: int,
+    alone: bool,
     exploration: float,
     key: np.uint64,
     start: int,
@@ -326,7 +339,7 @@ def run_tree(
     """Simulations `start` … `stop`−1 of the search from view `at`, a tree grown by one node each."""
     for number in range(start, stop):
         own = draw(key, number)
-        descend(tree, rules, views, at, observer, exploration, own)
+        descend(tree, rules, views, at, observer, alone, exploration, own)
         play_out(tree, rules, mix(own))
         reckon(tree, rules)
         back_up(tree, rules[0]["num_players"])
@@ -338,6 +351,7 @@ def run_flat(
     views: np.ndarray,
     at: int,
     observer: int,
+    alone: bool,
     exploration: float,
     key: np.uint64,
     start: int,

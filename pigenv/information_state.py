@@ -36,7 +36,6 @@ class InformationState:
         self.action: int | None = None
         self._before: InformationState | None = None
         self._view = view.tobytes()
-        self._part = f"seat {seat}{_changes(bytes(len(self._view)), self._view)}"
 
     def after(self, view: np.ndarray, action: int | None = None) -> InformationState:
         """The information state after one more step.
@@ -48,8 +47,6 @@ class InformationState:
         later = object.__new__(InformationState)
         later.seat, later.steps, later.action = self.seat, self.steps + 1, action
         later._before, later._view = self, view.tobytes()
-        own = "" if action is None else f"|{action}"
-        later._part = f"{own};{_changes(self._view, later._view)}"
         return later
 
     def history(self) -> list[tuple[int | None, bytes]]:
@@ -60,6 +57,14 @@ class InformationState:
             if at._before is None:
                 return steps[::-1]
             at = at._before
+
+    @property
+    def _part(self) -> str:
+        """What the last step adds to the text."""
+        if self._before is None:
+            return f"seat {self.seat}{_changes(bytes(len(self._view)), self._view)}"
+        own = "" if self.action is None else f"|{self.action}"
+        return f"{own};{_changes(self._before._view, self._view)}"
 
     @cached_property
     def _text(self) -> str:
