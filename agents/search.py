@@ -187,7 +187,7 @@ class Search:
         # The uniform player is played by a loop of its own, which needs no view.
         if self.playout is None or self.playout.name == "uniform":
             return tree_loops(definition, "uniform", None)
-        return tree_loops(definition, *self.playout.player)
+        return tree_loops(definition, self.playout.name, self.playout.kernel)
 
     def _warm_up(self, decisions: Decisions) -> None:
         """Compile, so that no budget in time is spent on it."""
@@ -309,7 +309,7 @@ def _cores() -> int:
 
 
 @cache
-def _pool(helpers: int, process: int) -> ThreadPoolExecutor:  # noqa: ARG001
+def _pool(helpers: int, process: int) -> ThreadPoolExecutor:
     """Helpers beside the calling thread; a forked process has none of its parent's and makes its own."""
     return ThreadPoolExecutor(helpers)
 

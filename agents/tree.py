@@ -1,4 +1,4 @@
-"""The kernels of search, written once for all games: worlds drawn from a view, a tree over them, playouts to its leaves.
+"""The kernels of search, written once for all games: worlds drawn from a view, a tree over them, playouts.
 
 The tree is that of single-observer information-set Monte-Carlo tree search (Cowling, Powley and Whitehouse,
 "Information Set Monte Carlo Tree Search", IEEE TCIAIG 4(2), 2012) for any number of seats. Each simulation draws a

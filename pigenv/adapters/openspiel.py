@@ -40,7 +40,7 @@ from pigenv.render.text import draw_text
 from pigenv.table import loops
 
 try:
-    import pyspiel
+    import pyspiel  # type: ignore[import-not-found]
 except ImportError:
     raise MissingExtraError("open_spiel", "openspiel") from None
 
@@ -73,7 +73,7 @@ class _House:
         steps, rounds, chance = self._probe()
         limit = getattr(game.rules, "max_turns", steps)
         self.max_length = max_length or rounds * max(limit, 1) * math.ceil(self._steps_a_turn)
-        self.deals: list[tuple[Deal, float]] = [] if chance else enumerated(self._sampled(), game)
+        self.deals: list[tuple[Deal, float]] = [] if chance else enumerated(self._sampled())
         self.nodes_a_deal = 1 if self.deals else _KEY_NODES
         self.outcomes = len(self.deals) or 1 << _BITS
         self.row_size = game.layout.size + game.num_players + game.num_actions
@@ -141,7 +141,7 @@ class _House:
         return rewards[0].tolist()
 
 
-def enumerated(samples: Sequence[Deal], game: Game) -> list[tuple[Deal, float]]:
+def enumerated(samples: Sequence[Deal]) -> list[tuple[Deal, float]]:
     """Every distinct deal with its probability; none where deals are no shuffles of a pack, or too many.
 
     Deals are shuffles where the same cards lie in places of the same shape each time; what stands beside the cards (who
@@ -233,7 +233,7 @@ def _game_type(tensor: bool) -> pyspiel.GameType:
     )  # fmt: skip
 
 
-class OpenSpielGame(pyspiel.Game):
+class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
     """One of our games at a table, as OpenSpiel takes games.
 
     Args:
@@ -312,7 +312,7 @@ def load_game(
     return OpenSpielGame({"game": game, "reward": reward, **params})
 
 
-class OpenSpielState(pyspiel.State):
+class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     """A running game: at a chance node while a round is being dealt, then at the seat to move."""
 
     def __init__(self, game: OpenSpielGame) -> None:
