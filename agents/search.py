@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import numpy as np
 
@@ -187,7 +187,7 @@ class Search:
         # The uniform player is played by a loop of its own, which needs no view.
         if self.playout is None or self.playout.name == "uniform":
             return tree_loops(definition, "uniform", None)
-        return tree_loops(definition, self.playout.name, self.playout.kernel)
+        return tree_loops(definition, self.playout.name, cast(Any, self.playout.kernel))
 
     def _warm_up(self, decisions: Decisions) -> None:
         """Compile, so that no budget in time is spent on it."""

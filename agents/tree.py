@@ -40,6 +40,7 @@ MOST_BYTES: Final = 64 * 2**20
 _NODES, _DEPTH, _ROUND = range(3)
 _WORLD, _SEEN, _KEPT = range(3)
 _REWARD_SCORE: Final = 2  # index in pigenv.game.REWARDS
+_MARGIN: Final = 1.0  # how much the points of the last round count beside what the match pays
 _SLOTS_A_NODE: Final = 2
 _HASH_START: Final = np.uint64(0x9E3779B97F4A7C15)
 _HASH_FACTOR: Final = np.uint64(0xD6E8FEB86659FD93)
@@ -291,15 +292,16 @@ def reckon(tree: Tree, rules: np.ndarray) -> None:
     scores(tree.states[_WORLD], rules[0], tree.points[0])
     for seat in range(players):
         tree.rewards[0, seat] = 0.0
+    weight = 1.0
     if tree.states[_WORLD]["over"] != RUNNING and rules[0]["reward"] != _REWARD_SCORE:
         standing(tree.points[0], rules[0], tree.rewards, 0)
-        return
+        weight = _MARGIN
     mean = 0.0
     for seat in range(players):
         mean += (tree.points[0, seat] - tree.points[1, seat]) / players
     scale = -rules[0]["score_scale"] if rules[0]["lowest_wins"] == 1 else rules[0]["score_scale"]
     for seat in range(players):
-        tree.rewards[0, seat] = (tree.points[0, seat] - tree.points[1, seat] - mean) / scale
+        tree.rewards[0, seat] += weight * (tree.points[0, seat] - tree.points[1, seat] - mean) / scale
 
 
 def back_up(tree: Tree, players: int) -> None:
