@@ -24,7 +24,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -116,6 +116,16 @@ def tree_for(game: Game, simulations: int | None, with_prior: bool = False) -> T
     )
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+_TEMPLATES: list[Callable[..., Any]] = []
+
+
+def template(function: F) -> F:
+    """Mark a function to be compiled for each game and playout, in the order of this file."""
+    _TEMPLATES.append(function)
+    return function
+
+
 # What a template may call: filled in for each game and playout (see `tree_loops`).
 legal: Legal
 step: Step
@@ -131,6 +141,7 @@ pick: Callable[[Tree, np.ndarray, int, np.uint64], int]
 # --- nodes ------------------------------------------------------------------------------------------------------------
 
 
+@template
 def start_tree(tree: Tree, views: np.ndarray, at: int) -> None:
     """Empty a tree, for a search from a view."""
     for slot in range(len(tree.slots)):
@@ -142,6 +153,7 @@ def start_tree(tree: Tree, views: np.ndarray, at: int) -> None:
     tree.bounds[1] = -np.inf
 
 
+@template
 def fingerprint(tree: Tree, before: np.uint64) -> np.uint64:
     """Hash of all that the observer has seen: of what it saw before, and of the view just taken."""
     hashed = before
@@ -151,6 +163,7 @@ def fingerprint(tree: Tree, before: np.uint64) -> np.uint64:
     return mix(hashed) | np.uint64(1)
 
 
+@template
 def node_of(tree: Tree, hashed: np.uint64) -> tuple[int, bool]:
     """The node of a hash and whether it is new; −1 where there is none and no room for one."""
     last = len(tree.slots) - 1
@@ -172,6 +185,7 @@ def node_of(tree: Tree, hashed: np.uint64) -> tuple[int, bool]:
     return node, True
 
 
+@template
 def choose_edge(tree: Tree, node: int, exploration: float, bits: np.uint64) -> int:
     """The action to try next among those legal in this world.
 
@@ -209,12 +223,14 @@ def choose_edge(tree: Tree, node: int, exploration: float, bits: np.uint64) -> i
 # --- a simulation -----------------------------------------------------------------------------------------------------
 
 
+@template
 def ended(tree: Tree) -> bool:
     """Whether the present world has come to the end of the round in which the search began."""
     world = tree.states[_WORLD]
     return world["over"] != RUNNING or world["round"] != tree.counts[_ROUND]
 
 
+@template
 def enter_world(tree: Tree, rules: np.ndarray, views: np.ndarray, at: int, key: np.uint64) -> None:
     """Draw a world from a view."""
     tree.states[_WORLD] = views[at]
@@ -222,6 +238,7 @@ def enter_world(tree: Tree, rules: np.ndarray, views: np.ndarray, at: int, key: 
     scores(tree.states[_WORLD], rules[0], tree.points[1])
 
 
+@template
 def descend(
     tree: Tree,
     rules: np.ndarray,
@@ -277,6 +294,7 @@ def pick_as_player(tree: Tree, rules: np.ndarray, count: int, bits: np.uint64) -
     return act(tree.states[_SEEN], rules[0], tree.masks[0], bits)
 
 
+@template
 def play_out(tree: Tree, rules: np.ndarray, key: np.uint64) -> None:
     """Play the present world to the end of its round."""
     steps = 0
@@ -286,6 +304,7 @@ def play_out(tree: Tree, rules: np.ndarray, key: np.uint64) -> None:
         steps += 1
 
 
+@template
 def reckon(tree: Tree, rules: np.ndarray) -> None:
     """Write what the simulation pays each seat, from the scores that it ended with."""
     players = rules[0]["num_players"]
@@ -304,6 +323,7 @@ def reckon(tree: Tree, rules: np.ndarray) -> None:
         tree.rewards[0, seat] += weight * (tree.points[0, seat] - tree.points[1, seat] - mean) / scale
 
 
+@template
 def back_up(tree: Tree, players: int) -> None:
     """Credit each choice on the path with what the simulation paid the seat that made it."""
     for seat in range(players):
@@ -315,6 +335,7 @@ def back_up(tree: Tree, players: int) -> None:
         tree.worth[node, action] += tree.rewards[0, tree.path[depth, 2]]
 
 
+@template
 def write_leaf(tree: Tree, rules: np.ndarray, views: np.ndarray, seats: np.ndarray, masks: np.ndarray, at: int) -> None:
     """Write what the seat to move at the leaf would know there, and its mask."""
     seats[at] = tree.states[_WORLD]["seat"]
@@ -326,6 +347,7 @@ def write_leaf(tree: Tree, rules: np.ndarray, views: np.ndarray, seats: np.ndarr
 # --- searches ---------------------------------------------------------------------------------------------------------
 
 
+@template
 def run_tree(
     tree: Tree,
     rules: np.ndarray,
@@ -347,6 +369,7 @@ def run_tree(
         back_up(tree, rules[0]["num_players"])
 
 
+@template
 def run_flat(
     tree: Tree,
     rules: np.ndarray,
@@ -385,12 +408,6 @@ def run_flat(
         play_out(tree, rules, mix(own))
         reckon(tree, rules)
         back_up(tree, rules[0]["num_players"])
-
-
-_TEMPLATES: Final[tuple[Callable[..., Any], ...]] = (
-    start_tree, fingerprint, node_of, choose_edge, ended, enter_world, descend, play_out, reckon, back_up, write_leaf,
-    run_tree, run_flat,
-)  # fmt: skip
 
 
 @cache
