@@ -5,7 +5,8 @@
     search:200ms                             as many as fit into 200 milliseconds
     flat:sims=500                            no tree: each legal action is played out equally often
 
-Settings, with `;` between them: `sims` or a duration (`200ms`, `1.5s`); `playout`, the name of a compiled player; of
+Settings, with `;` between them: `sims` or a duration (`200ms`, `1.5s`); `playout`, the name of a compiled player; `depth`,
+the decisions after which a playout is broken off and counts as it stands; of
 `search` alone `others=playout`, which lets the other seats play as in playouts instead of searching for themselves,
 and `c`, how much is explored; `threads` that share the decisions of a batch, all cores by default.
 
@@ -45,7 +46,10 @@ _FIRST_BLOCK: Final = 16  # simulations between two looks at the clock, at first
 _BLOCK_SHARE: Final = 0.25  # of the time left, later on
 _GROUP: Final = 256  # decisions searched in step with each other, where an evaluator judges their leaves together
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s)")
-_KEYS: Final = {TREE: ("sims", "playout", "others", "c", "threads"), FLAT: ("sims", "playout", "threads")}
+_KEYS: Final = {
+    TREE: ("sims", "playout", "depth", "others", "c", "threads"),
+    FLAT: ("sims", "playout", "depth", "threads"),
+}
 
 
 class Evaluator(Protocol):
@@ -90,6 +94,7 @@ class Search:
         seconds: Time a decision; None with `sims`.
         playout: The compiled player that plays a simulation from the leaf to the end of the round.
         others: What the other seats do in the tree: "search" for themselves too, or play as in "playout"s.
+        depth: Decisions after which a playout is broken off and counts as it stands; never where None.
         exploration: How much is explored, in units of the range of rewards.
         threads: How many share the decisions of a batch; all cores where None.
         evaluator: Judges leaves instead of playouts, all of a batch together; needs `sims`.
@@ -107,6 +112,7 @@ class Search:
         seconds: float | None = None,
         playout: KernelAgent | None = None,
         others: str = OTHERS[0],
+        depth: int | None = None,
         exploration: float = EXPLORATION,
         threads: int | None = None,
         evaluator: Evaluator | None = None,
@@ -122,7 +128,7 @@ class Search:
             raise AgentError(f"an evaluator judges the leaves of a {TREE} with a number of simulations")
         self.kind, self.sims, self.seconds = kind, sims, seconds
         self.playout, self.exploration, self.evaluator = playout, exploration, evaluator
-        self.others, self.threads = others, threads
+        self.others, self.depth, self.threads = others, depth, threads
         self.name = name if name is not None else self._named()
 
     def _named(self) -> str:
@@ -174,6 +180,10 @@ class Search:
         return found
 
     @property
+    def _limit(self) -> int:
+        return _MOST_SIMS if self.depth is None else self.depth
+
+    @property
     def alone(self) -> bool:
         """Whether the deciding seat alone searches."""
         return self.others != OTHERS[0]
@@ -193,7 +203,7 @@ class Search:
         """Compile, so that no budget in time is spent on it."""
         if len(decisions):
             tree, loops = tree_for(decisions.game, 0), self._loops(decisions)
-            loops.start_tree(tree, decisions.views, 0)
+            loops.start_tree(tree, decisions.views, 0, self._limit)
             getattr(loops, self._run)(
                 tree, decisions.game.row, decisions.views, 0, 0, self.alone, self.exploration, decisions.keys[0], 0, 0
             )
@@ -204,7 +214,7 @@ class Search:
         run = getattr(loops, self._run)
         for i in queue:
             seat, key = int(decisions.seats[i]), own_key(decisions, i)
-            loops.start_tree(tree, decisions.views, i)
+            loops.start_tree(tree, decisions.views, i, self._limit)
 
             def block(start: int, stop: int, i: int = i, seat: int = seat, key: np.uint64 = key) -> None:
                 run(tree, game.row, decisions.views, i, seat, self.alone, self.exploration, key, start, stop)
@@ -237,7 +247,7 @@ class Search:
         trees = [tree_for(game, self.sims, with_prior=True) for _ in which]
         keys = [own_key(decisions, i) for i in which]
         for tree, i in zip(trees, which, strict=True):
-            loops.start_tree(tree, decisions.views, i)
+            loops.start_tree(tree, decisions.views, i, self._limit)
         for number in range(self.sims):
             waiting, nodes = [], []
             for tree, i, key in zip(trees, which, keys, strict=True):
@@ -371,7 +381,7 @@ def _setting(name: str, kind: str, part: str) -> tuple[str, Any]:
         number = float(value) if key == "c" else int(value)
     except ValueError:
         number = -1
-    least, most = {"sims": (1, _MOST_SIMS), "threads": (1, 1024), "c": (0, 1e6)}[key]
+    least, most = {"sims": (1, _MOST_SIMS), "depth": (1, _MOST_SIMS), "threads": (1, 1024), "c": (0, 1e6)}[key]
     if not least <= number <= most:
         kind_of = "a number" if key == "c" else "an integer"
         raise AgentError(f"{name!r}: {key} must be {kind_of} {least:g} … {most:g}; got {value!r}")

@@ -12,7 +12,9 @@ thousand simulations would not visit any of their nodes twice. Here they act on 
 is where all their moves in open games are; they are taken for a bit less informed than they are.
 
 A playout ends with the round: later rounds are dealt anew and would only add noise. The last round of a match pays
-what the game's reward says; an earlier one pays the points that it brings, as the reward "score" counts them.
+what the game's reward says and, besides, the points that it brings, as the reward "score" counts them: most plays change
+who wins too seldom for a few hundred playouts to tell. A round that is not the last, and a playout that is broken off,
+pays these points alone.
 
 Trees hold no references and are bounded: see `tree_for`. A `view` comes in, never a state; the worlds in a tree are
 drawn from it.
@@ -37,7 +39,7 @@ __all__ = ["MOST_BYTES", "Tree", "tree_for", "tree_loops"]
 MOST_BYTES: Final = 64 * 2**20
 """What the nodes of one tree may take up. A tree that is full goes on being searched, but does not grow."""
 
-_NODES, _DEPTH, _ROUND = range(3)
+_NODES, _DEPTH, _ROUND, _LIMIT = range(4)
 _WORLD, _SEEN, _KEPT = range(3)
 _REWARD_SCORE: Final = 2  # index in pigenv.game.REWARDS
 _MARGIN: Final = 1.0  # how much the points of the last round count beside what the match pays
@@ -52,7 +54,8 @@ class Tree(NamedTuple):
     """A tree and the scratch space of one simulation; m nodes at most.
 
     Attributes:
-        counts: Nodes in use, length of the present path, the round at the root; int64, `(3,)`.
+        counts: Nodes in use, length of the present path, the round at the root, most decisions of a playout; int64,
+            `(4,)`.
         bounds: The least and the greatest reward seen, float64, `(2,)`.
         slots: Hashes of the nodes by open addressing, 0 for a free place; uint64, a power of two.
         places: The node of each slot, int32.
@@ -99,7 +102,7 @@ def tree_for(game: Game, simulations: int | None, with_prior: bool = False) -> T
     states = np.zeros(3, game.definition.state)
     # Rows of nodes are cleared when they come into use.
     return Tree(
-        counts=np.zeros(3, np.int64),
+        counts=np.zeros(4, np.int64),
         bounds=np.zeros(2),
         slots=np.zeros(slots, np.uint64),
         places=np.empty(slots, np.int32),
@@ -142,13 +145,14 @@ pick: Callable[[Tree, np.ndarray, int, np.uint64], int]
 
 
 @template
-def start_tree(tree: Tree, views: np.ndarray, at: int) -> None:
-    """Empty a tree, for a search from a view."""
+def start_tree(tree: Tree, views: np.ndarray, at: int, limit: int) -> None:
+    """Empty a tree, for a search from a view with playouts of `limit` decisions at most."""
     for slot in range(len(tree.slots)):
         tree.slots[slot] = _FREE
     tree.counts[_NODES] = 0
     tree.counts[_DEPTH] = 0
     tree.counts[_ROUND] = views[at]["round"]
+    tree.counts[_LIMIT] = limit
     tree.bounds[0] = np.inf
     tree.bounds[1] = -np.inf
 
@@ -296,9 +300,9 @@ def pick_as_player(tree: Tree, rules: np.ndarray, count: int, bits: np.uint64) -
 
 @template
 def play_out(tree: Tree, rules: np.ndarray, key: np.uint64) -> None:
-    """Play the present world to the end of its round."""
+    """Play the present world to the end of its round, or as far as the search looks."""
     steps = 0
-    while not ended(tree):
+    while not ended(tree) and steps < tree.counts[_LIMIT]:
         count = legal(tree.states[_WORLD], rules[0], tree.masks[0])
         step(tree.states[_WORLD], rules[0], pick(tree, rules, count, draw(key, steps)))
         steps += 1
