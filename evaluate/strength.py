@@ -63,7 +63,7 @@ def strength(
     for number, name in zip(numbers, names, strict=True):
         told = None if progress is None else _after(done, progress)
         document = evaluate(name, game, opponent, deals, seed, told)
-        (entry,), (spent,) = document["results"], document["timing"]["line_ups"]
+        (entry,), (spent,) = document["results"], document["timing"]["results"]
         done += entry["games"]
         kept = ("agent", "games", "win_share", "win_share_ci", "mean_score", "illegal")
         results.append({"sims": number, **{key: entry[key] for key in kept}})

@@ -81,7 +81,7 @@ def test_found_by_name() -> None:
 
 
 def test_deals_are_all_and_as_likely_as_they_are(tiny: openspiel.OpenSpielGame) -> None:
-    """Two hands of two and one card left, from five different cards, and either seat first: 60 deals, equally likely."""
+    """Two hands of two and a card left, from five different cards, and either seat first: 60 deals, equally likely."""
     outcomes = tiny.new_initial_state().chance_outcomes()
     assert len(outcomes) == 2 * 10 * 3
     assert {probability for _, probability in outcomes} == {1 / 60}

@@ -122,7 +122,7 @@ def leaky(name: str, **changes: Any) -> Game:
     [
         ("view_leak", {"hide": hide_late}, "the (view|picture|observation) leaks"),
         ("filler_leak", {"hide": hide_in_filler}, "the view leaks what is hidden in pack"),
-        ("observation_leak", {"hide": hide_in_filler, "observe": observe_the_stock}, "the observation leaks .* in hand"),
+        ("observation_leak", {"hide": hide_in_filler, "observe": observe_the_stock}, "the observation leaks"),
         ("mask_leak", {"legal": legal_by_the_stock}, "the mask leaks"),
         ("text_leak", {"hide": hide_in_filler, "scene": scene_of_the_stock}, "the picture leaks what is hidden, draw"),
         ("call_leak", {"call_out": call_out_the_stock}, "what is called out leaks"),
