@@ -6,7 +6,8 @@ actions; `module:Class`, anybody's own agent.
 
 Hand-written players are found by themselves: those of the game `pig10` are the `PLAYERS` of the module
 `pigenv.agents.pig10`, and those of a game in another package the `PLAYERS` of the module that its entry point of the
-group `pigenv.agents` names (`name = "their.players"`).
+group `pigenv.agents` names (`name = "their.players"`). Its `SEARCH_DEPTH`, if it has one, is after how many decisions
+searches break off their playouts at this game.
 """
 
 from __future__ import annotations
@@ -83,18 +84,33 @@ def _definition(game: Game | Definition) -> Definition:
 
 
 @cache
-def players(base: str) -> Mapping[str, Act]:
-    """The hand-written players of a game (`pig10`), weakest first; none where there are none."""
-    found: Mapping[str, Act] = {}
+def _module(base: str) -> ModuleType | None:
+    """The module with the players of a game, or None."""
     if not base.isidentifier():
-        return found
+        return None
     own = f"{_PACKAGE}.{base}"
     if base in registry.names() and find_spec(own):
-        found = import_module(own).PLAYERS
-    else:
-        for point in metadata.entry_points(group=ENTRY_POINTS, name=base):
-            found = point.load().PLAYERS
+        return import_module(own)
+    found: ModuleType | None = None
+    for point in metadata.entry_points(group=ENTRY_POINTS, name=base):
+        found = point.load()
     return found
+
+
+def players(base: str) -> Mapping[str, Act]:
+    """The hand-written players of a game (`pig10`), weakest first; none where there are none."""
+    module = _module(base)
+    return {} if module is None else module.PLAYERS
+
+
+def search_depth(base: str) -> int:
+    """The decisions after which playouts at a game are broken off; 0, never, where its players say nothing."""
+    return int(getattr(_module(base), "SEARCH_DEPTH", 0))
+
+
+def best(game: Game | Definition) -> str:
+    """The name of a game's best hand-written player."""
+    return names(game)[-1]
 
 
 @cache

@@ -1,12 +1,13 @@
 """Agents that think: information-set tree search and flat Monte-Carlo, for every game.
 
-    search                                   1000 simulations a decision, playouts uniformly at random
-    search:sims=5000;playout=pig10/careful   more of them, played out by a hand-written player
+    search                                   1000 simulations a decision
+    search:sims=5000;playout=uniform         more of them, played out uniformly at random
     search:200ms                             as many as fit into 200 milliseconds
     flat:sims=500                            no tree: each legal action is played out equally often
 
-Settings, with `;` between them: `sims` or a duration (`200ms`, `1.5s`); `playout`, the name of a compiled player; `depth`,
-the decisions after which a playout is broken off and counts as it stands; of
+Settings, with `;` between them: `sims` or a duration (`200ms`, `1.5s`); `playout`, the name of a compiled player
+(otherwise the game's best hand-written one); `depth`, the decisions after which a playout is broken off and counts as
+it stands (0: never; otherwise as the game's players say); of
 `search` alone `others=playout`, which lets the other seats play as in playouts instead of searching for themselves,
 and `c`, how much is explored; `threads` that share the decisions of a batch, all cores by default.
 
@@ -29,6 +30,7 @@ import numpy as np
 
 from pigenv.agent import Agent, Decisions, KernelAgent
 from pigenv.agents.tree import Tree, tree_for, tree_loops
+from pigenv.agents.uniform import UNIFORM
 from pigenv.errors import AgentError, closest
 from pigenv.kernel import draw, mix
 
@@ -92,9 +94,11 @@ class Search:
         kind: `TREE` (see `pigenv.agents.tree`) or `FLAT`.
         sims: Simulations a decision; None with `seconds`.
         seconds: Time a decision; None with `sims`.
-        playout: The compiled player that plays a simulation from the leaf to the end of the round.
+        playout: The compiled player that plays a simulation from the leaf on; the game's best hand-written one where
+            None.
         others: What the other seats do in the tree: "search" for themselves too, or play as in "playout"s.
-        depth: Decisions after which a playout is broken off and counts as it stands; never where None.
+        depth: Decisions after which a playout is broken off and counts as it stands; 0 for never, None for what the
+            game's players say.
         exploration: How much is explored, in units of the range of rewards.
         threads: How many share the decisions of a batch; all cores where None.
         evaluator: Judges leaves instead of playouts, all of a batch together; needs `sims`.
@@ -155,9 +159,10 @@ class Search:
         Raises:
             AgentError: The playout's player plays another game.
         """
-        base, game = None if self.playout is None else self.playout.base, decisions.game
-        if base not in (None, game.definition.base):
-            raise AgentError(f"{self.name}: its playout plays {base}, not {game.definition.base}")
+        wanted = None if self.playout is None else self.playout.base
+        base = decisions.game.definition.base
+        if wanted not in (None, base):
+            raise AgentError(f"{self.name}: its playout plays {wanted}, not {base}")
         shape = decisions.action_masks.shape
         found = Analysis(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(len(decisions), np.int64))
         open_choices = np.flatnonzero(decisions.action_masks.sum(axis=1) > 1)
@@ -180,10 +185,6 @@ class Search:
         return found
 
     @property
-    def _limit(self) -> int:
-        return _MOST_SIMS if self.depth is None else self.depth
-
-    @property
     def alone(self) -> bool:
         """Whether the deciding seat alone searches."""
         return self.others != OTHERS[0]
@@ -193,17 +194,27 @@ class Search:
         return "run_tree" if self.kind == TREE else "run_flat"
 
     def _loops(self, decisions: Decisions) -> Any:
+        from pigenv.agents import catalog
+
         definition = decisions.game.definition
+        player = self.playout or cast(KernelAgent, catalog.find(catalog.best(definition), definition))
         # The uniform player is played by a loop of its own, which needs no view.
-        if self.playout is None or self.playout.name == "uniform":
-            return tree_loops(definition, "uniform", None)
-        return tree_loops(definition, self.playout.name, cast(Any, self.playout.kernel))
+        kernel = None if player.name == UNIFORM.name else player.kernel
+        return tree_loops(definition, player.name, cast(Any, kernel))
+
+    def _limit(self, decisions: Decisions) -> int:
+        """The most decisions of a playout."""
+        from pigenv.agents import catalog
+
+        return (
+            catalog.search_depth(decisions.game.definition.base) if self.depth is None else self.depth
+        ) or _MOST_SIMS
 
     def _warm_up(self, decisions: Decisions) -> None:
         """Compile, so that no budget in time is spent on it."""
         if len(decisions):
             tree, loops = tree_for(decisions.game, 0), self._loops(decisions)
-            loops.start_tree(tree, decisions.views, 0, self._limit)
+            loops.start_tree(tree, decisions.views, 0, self._limit(decisions))
             getattr(loops, self._run)(
                 tree, decisions.game.row, decisions.views, 0, 0, self.alone, self.exploration, decisions.keys[0], 0, 0
             )
@@ -214,7 +225,7 @@ class Search:
         run = getattr(loops, self._run)
         for i in queue:
             seat, key = int(decisions.seats[i]), own_key(decisions, i)
-            loops.start_tree(tree, decisions.views, i, self._limit)
+            loops.start_tree(tree, decisions.views, i, self._limit(decisions))
 
             def block(start: int, stop: int, i: int = i, seat: int = seat, key: np.uint64 = key) -> None:
                 run(tree, game.row, decisions.views, i, seat, self.alone, self.exploration, key, start, stop)
@@ -247,7 +258,7 @@ class Search:
         trees = [tree_for(game, self.sims, with_prior=True) for _ in which]
         keys = [own_key(decisions, i) for i in which]
         for tree, i in zip(trees, which, strict=True):
-            loops.start_tree(tree, decisions.views, i, self._limit)
+            loops.start_tree(tree, decisions.views, i, self._limit(decisions))
         for number in range(self.sims):
             waiting, nodes = [], []
             for tree, i, key in zip(trees, which, keys, strict=True):
@@ -381,7 +392,7 @@ def _setting(name: str, kind: str, part: str) -> tuple[str, Any]:
         number = float(value) if key == "c" else int(value)
     except ValueError:
         number = -1
-    least, most = {"sims": (1, _MOST_SIMS), "depth": (1, _MOST_SIMS), "threads": (1, 1024), "c": (0, 1e6)}[key]
+    least, most = {"sims": (1, _MOST_SIMS), "depth": (0, _MOST_SIMS), "threads": (1, 1024), "c": (0, 1e6)}[key]
     if not least <= number <= most:
         kind_of = "a number" if key == "c" else "an integer"
         raise AgentError(f"{name!r}: {key} must be {kind_of} {least:g} … {most:g}; got {value!r}")

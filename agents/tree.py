@@ -12,9 +12,9 @@ thousand simulations would not visit any of their nodes twice. Here they act on 
 is where all their moves in open games are; they are taken for a bit less informed than they are.
 
 A playout ends with the round: later rounds are dealt anew and would only add noise. The last round of a match pays
-what the game's reward says and, besides, the points that it brings, as the reward "score" counts them: most plays change
-who wins too seldom for a few hundred playouts to tell. A round that is not the last, and a playout that is broken off,
-pays these points alone.
+what the game's reward says and, besides, the points that it brings, as the reward "score" counts them: one play seldom
+changes who wins often enough for a few hundred playouts to tell. A round that is not the last, and a playout that is
+broken off, pays these points alone.
 
 Trees hold no references and are bounded: see `tree_for`. A `view` comes in, never a state; the worlds in a tree are
 drawn from it.

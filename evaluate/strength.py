@@ -54,7 +54,7 @@ def strength(
     numbers = [whole_number("a budget", each) for each in budgets]
     if not numbers:
         raise OptionError("budgets must name at least one number of simulations; got none")
-    opponent = catalog.names(game)[-1] if against == BEST else against
+    opponent = catalog.best(game) if against == BEST else against
     # Every name is tried before the first game, which may take long.
     names = [with_budget(agent, each) for each in numbers]
     for name in (*names, opponent):

@@ -214,7 +214,7 @@ def _vector(game: Game, batch: int, threads: int) -> Callable[[], int]:
 
 
 def _search(game: Game, batch: int, threads: int) -> Callable[[], int]:
-    agent = find_agent(f"search:sims={SIMULATIONS};playout=uniform;threads=1", game)
+    agent = find_agent(f"search:sims={SIMULATIONS};playout=uniform;depth=0;threads=1", game)
     table = Table(game)
     for number in range(_DEAL_LIMIT):
         table.start(0, number)

@@ -367,8 +367,8 @@ def leak_check(
       for as long as they differ only where cards lie face down to the seat. This way asks neither `determinize` nor,
       after the deal, `hide`.
 
-    View, observation, mask, scene, every picture drawn from it and what is called out must be the same to the byte. What environments give
-    besides is for `env_leak_check`.
+    View, observation, mask, scene, every picture drawn from it and what is called out must be the same to the byte. What
+    environments give besides is for `env_leak_check`.
 
     Args:
         game: The game to be checked.
@@ -395,8 +395,8 @@ def leak_check(
 def env_leak_check(env: Any, games: int = 20, seed: int = 0, public: Collection[str] = _OPEN_PARTS) -> None:
     """Nothing that an environment gives an agent depends on what its seat may not know.
 
-    Two copies of the environment are dealt two truths that the agent's seat cannot tell apart, and are played alike (see
-    `leak_check`, the second way). Observation, mask, info, reward, ends and whose turn it is must be the same.
+    Two copies of the environment are dealt two truths that the agent's seat cannot tell apart, and are played alike
+    (see `leak_check`, the second way). Observation, mask, info, reward, ends and whose turn it is must be the same.
 
     Args:
         env: A PettingZoo AEC environment of the suite, with `game`, and deals in the options of `reset`. It is not

@@ -14,7 +14,7 @@ import pytest
 pyspiel = pytest.importorskip("pyspiel")
 
 from open_spiel.python import policy as policies
-from open_spiel.python.algorithms import best_response, exploitability, expected_game_score, ismcts, mcts
+from open_spiel.python.algorithms import best_response, expected_game_score, exploitability, ismcts, mcts
 from open_spiel.python.bots import uniform_random
 
 from pigenv import registry
@@ -281,7 +281,7 @@ def value(game: openspiel.OpenSpielGame, line_up: list[Any], seat: int) -> float
 def test_search_finds_the_exact_best_response(tiny: openspiel.OpenSpielGame) -> None:
     """Against uniform play, search that takes the other to play so gets what OpenSpiel's best response gets."""
     uniform = policies.UniformRandomPolicy(tiny)
-    search = AgentPolicy(tiny, Search(sims=3000, others="playout", playout=find_agent("uniform"), threads=1))
+    search = AgentPolicy(tiny, Search(sims=3000, others="playout", playout=find_agent("uniform"), depth=0, threads=1))
     for seat in range(2):
         best = best_response.BestResponsePolicy(tiny, seat, uniform).value(tiny.new_initial_state())
         line_up: list[Any] = [uniform, uniform]
@@ -293,7 +293,7 @@ def test_search_finds_the_exact_best_response(tiny: openspiel.OpenSpielGame) -> 
 
 def test_search_is_hard_to_exploit(tiny: openspiel.OpenSpielGame) -> None:
     """What a best response gains on search is a small part of what it gains on uniform or on hand-written play."""
-    search = AgentPolicy(tiny, Search(sims=3000, others="search", playout=find_agent("uniform"), threads=1))
+    search = AgentPolicy(tiny, Search(sims=3000, others="search", playout=find_agent("uniform"), depth=0, threads=1))
     gains = {
         name: exploitability.nash_conv(tiny, policy)
         for name, policy in {
@@ -324,7 +324,7 @@ def test_search_finds_the_exact_best_response_of_mini() -> None:
     """The same on the mini preset, whose tree is a hundred times as large."""
     game = openspiel.load_game("pig10", preset="mini")
     uniform = policies.UniformRandomPolicy(game)
-    search = AgentPolicy(game, Search(sims=3000, others="playout", playout=find_agent("uniform"), threads=1))
+    search = AgentPolicy(game, Search(sims=3000, others="playout", playout=find_agent("uniform"), depth=0, threads=1))
     best = best_response.BestResponsePolicy(game, 0, uniform).value(game.new_initial_state())
     found = value(game, [search, uniform], 0)
     assert best - 0.02 < found < best + 1e-9

@@ -13,6 +13,7 @@ from pigenv import registry
 from pigenv.agent import Decisions, find_agent
 from pigenv.agents import search as searching
 from pigenv.agents import tree as trees
+from pigenv.agents.pig10 import SEARCH_DEPTH
 from pigenv.agents.search import Analysis, Search
 from pigenv.agents.tree import MOST_BYTES, tree_for
 from pigenv.errors import AgentError, UnknownNameError
@@ -300,6 +301,22 @@ def test_names(name: str, wanted: dict[str, Any]) -> None:
     assert {key: getattr(agent, key) for key in wanted} == wanted
 
 
+def test_defaults_of_a_game(pig10: Game) -> None:
+    """A search without a playout takes the game's best player and depth, as if they were named."""
+    decisions = decisions_of(pig10, 10)
+    bare, named, deep = (
+        find_agent(name, pig10)
+        for name in (
+            "search:sims=40", f"search:sims=40;playout=pig10/counting;depth={SEARCH_DEPTH}", "search:sims=40;depth=0",
+        )
+    )  # fmt: skip
+    assert isinstance(bare, Search)
+    assert isinstance(named, Search)
+    assert isinstance(deep, Search)
+    assert same(bare.analyse(decisions), named.analyse(decisions))
+    assert not same(bare.analyse(decisions), deep.analyse(decisions))
+
+
 def test_playout_by_name(pig10: Game) -> None:
     """The playout is found like any player; that of another game is refused at the name or at the table."""
     agent = find_agent("search:sims=5;playout=pig10/careful", pig10)
@@ -322,7 +339,7 @@ def test_playout_by_name(pig10: Game) -> None:
         ("search:c=-1", "c must be a number 0"),
         ("search:c=nan", "c must be a number"),
         ("search:threads=0", "threads must be an integer"),
-        ("search:depth=0", "depth must be an integer"),
+        ("search:depth=-1", "depth must be an integer"),
         ("search:others=me", "others must be search or playout"),
         ("search:;", "'' is no setting"),
         ("flat:c=1", "'c=1' is no setting"),
