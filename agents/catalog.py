@@ -83,7 +83,6 @@ def _definition(game: Game | Definition) -> Definition:
 # --- hand-written players ---------------------------------------------------------------------------------------------
 
 
-@cache
 def _module(base: str) -> ModuleType | None:
     """The module with the players of a game, or None."""
     if not base.isidentifier():
@@ -97,12 +96,14 @@ def _module(base: str) -> ModuleType | None:
     return found
 
 
+@cache
 def players(base: str) -> Mapping[str, Act]:
     """The hand-written players of a game (`pig10`), weakest first; none where there are none."""
     module = _module(base)
     return {} if module is None else module.PLAYERS
 
 
+@cache
 def search_depth(base: str) -> int:
     """The decisions after which playouts at a game are broken off; 0, never, where its players say nothing."""
     return int(getattr(_module(base), "SEARCH_DEPTH", 0))

@@ -367,8 +367,8 @@ def leak_check(
       for as long as they differ only where cards lie face down to the seat. This way asks neither `determinize` nor,
       after the deal, `hide`.
 
-    View, observation, mask, scene, every picture drawn from it and what is called out must be the same to the byte. What
-    environments give besides is for `env_leak_check`.
+    View, observation, mask, scene, every picture drawn from it and what is called out must be the same to the byte.
+    What environments give besides is for `env_leak_check`.
 
     Args:
         game: The game to be checked.
