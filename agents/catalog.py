@@ -1,11 +1,13 @@
 """Which agents there are, and how one is found by its name.
 
-A name is, in this order: `uniform`; `game/player`, a hand-written player of a game; the path of a checkpoint, with
-`:sample` after it for one that draws its actions; `module:Class`, anybody's own agent.
+A name is, in this order: `uniform`; `search` or `flat`, with settings after a colon (see `pigenv.agents.search`);
+`game/player`, a hand-written player of a game; the path of a checkpoint, with `:sample` after it for one that draws its
+actions; `module:Class`, anybody's own agent.
 
 Hand-written players are found by themselves: those of the game `pig10` are the `PLAYERS` of the module
 `pigenv.agents.pig10`, and those of a game in another package the `PLAYERS` of the module that its entry point of the
-group `pigenv.agents` names (`name = "their.players"`).
+group `pigenv.agents` names (`name = "their.players"`). Its `SEARCH_DEPTH`, if it has one, is after how many decisions
+searches break off their playouts at this game.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Final
 
 from pigenv import registry
 from pigenv.agent import Agent, KernelAgent
+from pigenv.agents import search
 from pigenv.agents.checkpoint import SAMPLE, PolicyAgent, load_checkpoint
 from pigenv.agents.uniform import UNIFORM
 from pigenv.errors import AgentError, UnknownNameError, closest
@@ -57,6 +60,8 @@ def find(name: str, game: Game | Definition | None = None) -> Agent:
     """
     if name == UNIFORM.name:
         return UNIFORM
+    if search.is_search(name):
+        return search.made(name, lambda playout: find(playout, game))
     base, slash, player = name.partition("/")
     if slash and player in players(base):
         return _hand_written(base, player, game)
@@ -67,7 +72,8 @@ def find(name: str, game: Game | Definition | None = None) -> Agent:
     if colon and attribute.isidentifier() and _exists(module):
         return _own(name, module, attribute)
     hint = closest(name, names(game))
-    raise UnknownNameError(f"there is no agent {name!r}; {hint}, the path of a checkpoint, or module:Class")
+    others = "search:sims=1000, the path of a checkpoint, or module:Class"
+    raise UnknownNameError(f"there is no agent {name!r}; {hint}, {others}")
 
 
 def _definition(game: Game | Definition) -> Definition:
@@ -77,19 +83,35 @@ def _definition(game: Game | Definition) -> Definition:
 # --- hand-written players ---------------------------------------------------------------------------------------------
 
 
+def _module(base: str) -> ModuleType | None:
+    """The module with the players of a game, or None."""
+    if not base.isidentifier():
+        return None
+    own = f"{_PACKAGE}.{base}"
+    if base in registry.names() and find_spec(own):
+        return import_module(own)
+    found: ModuleType | None = None
+    for point in metadata.entry_points(group=ENTRY_POINTS, name=base):
+        found = point.load()
+    return found
+
+
 @cache
 def players(base: str) -> Mapping[str, Act]:
     """The hand-written players of a game (`pig10`), weakest first; none where there are none."""
-    found: Mapping[str, Act] = {}
-    if not base.isidentifier():
-        return found
-    own = f"{_PACKAGE}.{base}"
-    if base in registry.names() and find_spec(own):
-        found = import_module(own).PLAYERS
-    else:
-        for point in metadata.entry_points(group=ENTRY_POINTS, name=base):
-            found = point.load().PLAYERS
-    return found
+    module = _module(base)
+    return {} if module is None else module.PLAYERS
+
+
+@cache
+def search_depth(base: str) -> int:
+    """The decisions after which playouts at a game are broken off; 0, never, where its players say nothing."""
+    return int(getattr(_module(base), "SEARCH_DEPTH", 0))
+
+
+def best(game: Game | Definition) -> str:
+    """The name of a game's best hand-written player."""
+    return names(game)[-1]
 
 
 @cache

@@ -575,10 +575,66 @@ def evaluate(
             typer.echo(f"written to {out}")
 
 
+@app.command(epilog="Example: pigenv strength pig10 --budgets 100,1000 --deals 20 --out strength.png")
+def strength(
+    game: GameArgument,
+    budgets: Annotated[
+        str, typer.Option("--budgets", metavar="N,N,…", help="Simulations a decision.")
+    ] = "100,1000,10000",
+    against: Annotated[str, typer.Option("--against", metavar="A", help="The opponent at all other seats.")] = "best",
+    agent: Annotated[str, typer.Option("--agent", metavar="A", help="The search, without its budget.")] = "search",
+    deals: Annotated[int, typer.Option("--deals", help="Deals a budget; each is played from every seat.")] = 50,
+    preset: PresetOption = None,
+    players: PlayersOption = None,
+    rule: RuleOption = None,
+    seed: SeedOption = 0,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="FILE", help="A plot, .png or .svg, and its numbers beside it, .json."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Plot the strength of search against its budget, on duplicate deals."""
+    from pathlib import Path
+
+    from pigenv.evaluate.report import write_json
+    from pigenv.evaluate.strength import PLOTS, plot
+    from pigenv.evaluate.strength import strength as measured
+
+    table = chosen_game(game, preset, players, rule)
+    path = None if out is None else Path(out)
+    if path is not None and (path.suffix not in PLOTS or not path.resolve().parent.is_dir()):
+        raise OptionError(f"--out must be a {' or '.join(PLOTS)} file in a folder that exists; got {out!r}")
+    numbers = [_value(each) for each in budgets.split(",")]
+    with progress_bar(len(numbers) * deals * table.num_players, "games") as progress:
+        document = measured(table, numbers, against, agent, deals, seed, progress)
+    if path is not None:
+        plot(document, path)
+        write_json(document, path.with_suffix(".json"))
+    if as_json:
+        print_json(document)
+        return
+    rows = [
+        (
+            f"{each['sims']:,}",
+            f"{100 * each['win_share']:.1f} %",
+            " – ".join(f"{100 * end:.1f}" for end in each["win_share_ci"]),
+            f"{each['mean_score']:.2f}",
+            f"{spent['seconds']:.1f}",
+        )
+        for each, spent in zip(document["results"], document["timing"], strict=True)
+    ]
+    title = f"{agent} at {table.definition.name} against {document['against']}, chance {100 * document['chance']:.1f} %"
+    _print_table(title, ("simulations", "win share", "95 % interval", "mean score", "seconds"), rows)
+    if path is not None:
+        typer.echo(f"written to {path} and {path.with_suffix('.json')}")
+
+
 @app.command(epilog="Example: pigenv bench batch --json, or pigenv bench training")
 def bench(
     layer: Annotated[
-        str | None, typer.Argument(metavar="[LAYER]", help="playout, kernel, batch, aec, seat, vector, or training.")
+        str | None,
+        typer.Argument(metavar="[LAYER]", help="playout, kernel, batch, aec, seat, vector, search, or training."),
     ] = None,
     game: Annotated[str, typer.Option("--game", help="The game.")] = "pig10",
     preset: PresetOption = None,
@@ -620,6 +676,7 @@ def bench(
         )
         for each in document["results"]
     ]
+    # Of search it is simulations, each played to the end of the round.
     heads = ("layer", "seats", "tables", "threads", "decisions/s", "lowest – highest")
     _print_table(f"{table.definition.name}, median of {document['results'][0]['repeats']}", heads, rows)
     for epochs, ratio in document.get("ratios", {}).items():

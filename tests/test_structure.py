@@ -112,7 +112,17 @@ def level(name: str) -> int:
         (1, {"pigenv.game"}),
         (2, {"pigenv.games"}),
         (3, {"pigenv.registry"}),
-        (4, {"pigenv.table", "pigenv.agent", "pigenv.records", "pigenv.render", "pigenv.testing"}),
+        (
+            4,
+            {
+                "pigenv.table",
+                "pigenv.agent",
+                "pigenv.records",
+                "pigenv.render",
+                "pigenv.testing",
+                "pigenv.information_state",
+            },
+        ),
         (5, {"pigenv.envs", "pigenv.bench"}),
         (6, {"pigenv.adapters", "pigenv.web"}),
         (7, {"pigenv.agents"}),
@@ -183,6 +193,7 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
         "stable_baselines3": ("pigenv.train", "pigenv.adapters.sb3"),
         "sb3_contrib": ("pigenv.train",),
         "hydra": ("pigenv.train",),
+        "pyspiel": ("pigenv.adapters.openspiel",),
         "matplotlib": ("pigenv.evaluate", "pigenv.train"),
         "pygame": (),
     }
