@@ -17,7 +17,7 @@ from pigenv import registry
 from pigenv.errors import MissingExtraError, OptionError, UnknownNameError
 from pigenv.evaluate import charts
 from pigenv.evaluate.charts import Row, percent
-from pigenv.evaluate.evaluation import ALL, FORMAT, verdict
+from pigenv.evaluate.evaluation import ALL, FORMAT, HALF, verdict
 
 __all__ = ["print_table", "sentence", "write_json", "write_page"]
 
@@ -169,7 +169,8 @@ def _results(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _name(entry: Mapping[str, Any]) -> str:
     """Whom an entry is against, as printed."""
-    return "all together" if entry["against"] == ALL else str(entry["against"])
+    name = "all together" if entry["against"] == ALL else str(entry["against"])
+    return f"{name}, half the table" if entry["line_up"] == HALF else name
 
 
 def _chance(entry: Mapping[str, Any]) -> str:
@@ -199,7 +200,8 @@ def _game_name(document: Mapping[str, Any]) -> str:
 def _heading(document: Mapping[str, Any]) -> str:
     first = document["results"][0]
     deals, players = first["deals"], first["num_players"]
-    counted = f"{deals:,} deal{'' if deals == 1 else 's'}"
+    most = max(entry["deals"] for entry in document["results"])
+    counted = f"{deals:,} deal{'' if deals == 1 else 's'}" if most == deals else f"up to {most:,} deals"
     return f"{document['agent']} at {_game_name(document)}, {players} players, {counted} from every seat"
 
 
@@ -207,7 +209,7 @@ def _warnings(document: Mapping[str, Any]) -> list[str]:
     """What a reader must know before believing the figures."""
     lines = []
     for each in document.get("forfeits", ()):
-        against = "all together" if each["against"] == ALL else each["against"]
+        against = _name(each)
         games = f"{each['games']} game{'' if each['games'] == 1 else 's'}"
         lines.append(f"{each['agent']} forfeited {games} of the line-up against {against}: {each['reasons'][0]}")
     lines += [

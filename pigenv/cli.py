@@ -24,6 +24,8 @@ from pigenv import __version__
 from pigenv.errors import OptionError, PigenvError, RecordError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from pigenv.game import Definition, Game
@@ -528,51 +530,152 @@ def train(
         typer.echo(f"run folder  {folder}\ncheckpoint  {checkpoint}")
 
 
-@app.command(epilog="Example: pigenv evaluate pig10/careful pig10 --against uniform,pig10/greedy --deals 500")
+AgainstOption = Annotated[
+    str | None, typer.Option("--against", metavar="A,B", help="Opponents; all of the game's players by default.")
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Processes that play; by default one a core where it pays. Same results."),
+]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option("--time-limit", metavar="[AGENT=]SECONDS", help="Longest time for a decision. Repeatable."),
+]
+ResultOption = Annotated[
+    str | None,
+    typer.Option("--out", metavar="FILE", help="Also write it: a page for .html, with JSON beside; or JSON."),
+]
+
+
+@app.command(epilog="Example: pigenv evaluate pig10/careful pig10 --against uniform,pig10/greedy --until 0.5")
 def evaluate(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="A name, a checkpoint's path, or module:Class.")],
     game: GameArgument,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="A,B", help="Opponents; all of the game's players by default.")
+    against: AgainstOption = None,
+    deals: Annotated[
+        int | None, typer.Option("--deals", help="Deals a line-up, each in all its seat orders; 200 by default.")
     ] = None,
-    deals: Annotated[int, typer.Option("--deals", help="Deals a line-up; each is played from every seat.")] = 200,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            "--until", metavar="POINTS", help="Play until the 95 % interval is ± so many points of win share."
+        ),
+    ] = None,
+    line_ups: Annotated[
+        str, typer.Option("--line-ups", metavar="A,B", help="lone, half, mixed: which tables to sit down at.")
+    ] = "lone,mixed",
+    workers: WorkersOption = None,
+    time_limit: LimitOption = None,
     preset: PresetOption = None,
     players: PlayersOption = None,
     rule: RuleOption = None,
     seed: SeedOption = 0,
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="Also write it: a page for .html, else JSON.")
-    ] = None,
+    out: ResultOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score an agent against others on duplicate deals, from every seat."""
-    from importlib import import_module
-    from pathlib import Path
-
-    from pigenv.agent import find_agent
     from pigenv.evaluate.evaluation import evaluate as scored
-    from pigenv.evaluate.report import print_table, write_json, write_page
+    from pigenv.evaluate.report import print_table, write_page
 
+    if deals is not None and until is not None:
+        raise OptionError("--deals fixes how much is played and --until lets the interval decide; give one of them")
     table = chosen_game(game, preset, players, rule)
     names = agent_names(against) if against is not None else None
+    _writable(out)
+    with _evaluation_bar() as (expect, progress, watch):
+        document = scored(
+            agent, table, names, 200 if deals is None else deals, seed, progress,
+            until=until, line_ups=agent_names(line_ups), workers=workers, limits=_limits(time_limit),
+            expect=expect, watch=watch,
+        )  # fmt: skip
+    title = f"{agent} at {table.definition.name}"
+    _finish(document, out, as_json, print_table, lambda path: write_page(path, document, title=title))
+
+
+def _writable(out: str | None) -> None:
+    """Refuse an output file before the work whose result it would hold."""
+    from pathlib import Path
+
     if out is not None and not Path(out).resolve().parent.is_dir():
         raise OptionError(f"--out must be a file in a folder that exists; got {out!r}")
-    found = find_agent(agent, table)
-    opponents = len(names) if names is not None else len(import_module("pigenv.agents.catalog").names(table.definition))
-    line_ups = opponents + (opponents > 1)
-    with progress_bar(line_ups * deals * table.num_players, "games") as progress:
-        document = scored(found, table, against=names, deals=deals, seed=seed, progress=progress)
+
+
+def _limits(given: Sequence[str] | None) -> dict[str, float] | float | None:
+    """Time limits by agent from `AGENT=SECONDS`, or one for all."""
+    found: dict[str, float] = {}
+    for each in given or ():
+        name, _, seconds = each.rpartition("=")
+        try:
+            found[name] = float(seconds)
+        except ValueError:
+            raise OptionError(f"--time-limit must be SECONDS or AGENT=SECONDS, such as 0.5; got {each!r}") from None
+    if "" in found and len(found) > 1:
+        raise OptionError("--time-limit is either one for all agents or AGENT=SECONDS for each that has one")
+    return found.get("", found) or None
+
+
+def _finish(
+    document: dict[str, Any],
+    out: str | None,
+    as_json: bool,
+    show: Callable[[dict[str, Any], Console], None],
+    write: Callable[[Path], None],
+) -> None:
+    """Write a result where it was asked for, and print it."""
+    from pathlib import Path
+
+    from pigenv.evaluate.report import write_json
+
+    written = []
     if out is not None:
-        if Path(out).suffix == ".html":
-            write_page(Path(out), document, title=f"{agent} at {table.definition.name}")
-        else:
-            write_json(document, Path(out))
+        path = Path(out)
+        if path.suffix == ".html":
+            write(path)
+            written.append(path)
+            path = path.with_suffix(".json")
+        write_json(document, path)
+        written.append(path)
     if as_json:
         print_json(document)
-    else:
-        print_table(document, _console())
-        if out is not None:
-            typer.echo(f"written to {out}")
+        return
+    show(document, _console())
+    if written:
+        typer.echo(f"written to {', '.join(map(str, written))}")
+
+
+@contextlib.contextmanager
+def _evaluation_bar() -> Iterator[tuple[Any, Any, Any]]:
+    """A bar on standard error where that is a terminal: what to call with the games expected, those done, and looks.
+
+    Where nobody knows how many games there will be, it shows how far the interval of the line-up has shrunk.
+    """
+    if not sys.stderr.isatty():
+        yield None, None, None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[told]}"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("games", total=None, told="")
+        known = False
+
+        def expect(total: int | None) -> None:
+            nonlocal known
+            known = total is not None
+            bar.update(task, total=total if known else 1.0)
+
+        def progress(done: int) -> None:
+            bar.update(task, told=f"{done:,} games", completed=done if known else None)
+
+        def watch(look: Any) -> None:
+            half = (look.high - look.low) / 2
+            told = f"{100 * (look.low + half):.1f} ± {100 * half:.2f} points (to ± {100 * look.target:g})"
+            # The width shrinks with the root of the games, so its square says how much of the way is done.
+            bar.update(task, description=f"against {look.against}", completed=min(1.0, (look.target / half) ** 2))
+            bar.update(task, told=f"{told}, {look.games:,} games")
+
+        yield expect, progress, watch
 
 
 @app.command(epilog="Example: pigenv bench batch --json, or pigenv bench training")
