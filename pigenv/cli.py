@@ -14,8 +14,9 @@ import json
 import os
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 from typer.core import TyperGroup
@@ -58,7 +59,9 @@ class _Commands(TyperGroup):
             sys.stdout.reconfigure(errors="replace")
         try:
             # Standing alone, Typer would draw a box around its errors and exit by itself.
-            status = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+            with warnings.catch_warnings():
+                warnings.showwarning = cast(Any, _warn)
+                status = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
         except (KeyboardInterrupt, typer.Abort):
             status = INTERRUPTED
         except PigenvError as error:
@@ -92,6 +95,12 @@ class _Commands(TyperGroup):
             what = "the output" if error.filename is None else repr(error.filename)
             raise OptionError(f"cannot read or write {what}: {error.strerror or error}") from None
         return result
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: object) -> None:
+    """A warning of ours is a sentence; whatever others warn of is their user's, not ours."""
+    if category is UserWarning:
+        _complain(f"warning: {message}")
 
 
 def _complain(message: str) -> None:
