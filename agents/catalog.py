@@ -1,7 +1,8 @@
 """Which agents there are, and how one is found by its name.
 
 A name is, in this order: `uniform`; `game/player`, a hand-written player of a game; the path of a checkpoint, with
-`:sample` after it for one that draws its actions, or of an SB3 archive or ONNX file; `module:Class`, anybody's own agent.
+`:sample` after it for one that draws its actions, or of an SB3 archive or ONNX file; `module:Class`, anybody's own
+agent.
 
 Hand-written players are found by themselves: those of the game `pig10` are the `PLAYERS` of the module
 `pigenv.agents.pig10`, and those of a game in another package the `PLAYERS` of the module that its entry point of the

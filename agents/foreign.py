@@ -116,10 +116,8 @@ def load_sb3(path: str) -> ForeignAgent:
     def worth(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         with torch.no_grad():
             given = torch.as_tensor(observations)
-            if values:
-                found = model.policy.q_net(given)
-            else:
-                found = model.policy.get_distribution(given).distribution.logits
+            policy = model.policy
+            found = policy.q_net(given) if values else policy.get_distribution(given).distribution.logits
         logits: np.ndarray = found.numpy()
         return logits
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from pigenv.agent import Agent
     from pigenv.game import Definition, Game
     from pigenv.records import Record, Replayed
 
@@ -36,6 +37,7 @@ __all__ = ["app", "main"]
 
 NO, WRONG_USE, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 _INDENTED: Final[dict[str, Any]] = {"initial_indent": " " * 6, "subsequent_indent": " " * 6}
+_GAMES_SHOWN: Final = 3  # recorded games on a page
 _PROGRESS_FROM: Final = 2  # games; a single one is over before a bar is drawn
 
 
@@ -575,6 +577,13 @@ def evaluate(
     ] = "lone,mixed",
     workers: WorkersOption = None,
     time_limit: LimitOption = None,
+    exploitability: Annotated[
+        bool, typer.Option("--exploitability", help="Also how much can be won from it, exactly; small games only.")
+    ] = False,
+    probe: Annotated[
+        float | None,
+        typer.Option("--probe", metavar="SECONDS", help="Also train against it so long: a lower bound of the same."),
+    ] = None,
     preset: PresetOption = None,
     players: PlayersOption = None,
     rule: RuleOption = None,
@@ -597,8 +606,32 @@ def evaluate(
             until=until, line_ups=agent_names(line_ups), workers=workers, limits=_limits(time_limit),
             expect=expect, watch=watch,
         )  # fmt: skip
+    if exploitability:
+        from pigenv.evaluate.exploitability import nash_conv
+
+        with progress_bar(None, "histories") as walked:
+            document["exploitability"] = nash_conv(agent, table, walked)
+    if probe is not None:
+        from pigenv.evaluate.exploitability import probe as probed
+
+        document["probe"] = probed(_best_response, agent, table, probe, seed=seed)
     title = f"{agent} at {table.definition.name}"
     _finish(document, out, as_json, print_table, lambda path: write_page(path, document, title=title))
+
+
+def _best_response(game: Game, opponents: Sequence[Agent], budget: float) -> Agent:
+    """Train against agents with the default algorithm, for a budget in seconds."""
+    from pigenv.agent import find_agent
+    from pigenv.train.config import composed
+    from pigenv.train.run import run
+
+    config = composed([f"algo.max_seconds={budget}", "algo.total_steps=1_000_000_000"])
+    config.game.name, config.game.num_players = game.definition.base, game.num_players
+    config.game.preset = game.preset
+    config.game.rules.update(game.rules.to_json())
+    config.algo.opponents = list(dict.fromkeys(each.name for each in opponents))
+    _, checkpoint = run(config)
+    return find_agent(checkpoint, game)
 
 
 def _writable(out: str | None) -> None:
@@ -685,6 +718,41 @@ def _evaluation_bar() -> Iterator[tuple[Any, Any, Any]]:
             bar.update(task, told=f"{told}, {look.games:,} games")
 
         yield expect, progress, watch
+
+
+@app.command(epilog="Example: pigenv tournament pig10 uniform pig10/greedy pig10/careful --deals 500")
+def tournament(
+    game: GameArgument,
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT…", help="Two agents or more.")],
+    deals: Annotated[int, typer.Option("--deals", help="Deals of each pair, and at the mixed tables.")] = 200,
+    workers: WorkersOption = None,
+    time_limit: LimitOption = None,
+    preset: PresetOption = None,
+    players: PlayersOption = None,
+    rule: RuleOption = None,
+    seed: SeedOption = 0,
+    out: ResultOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play everybody against everybody: ratings, placements, cross-play."""
+    from pigenv.evaluate.tournament import tournament as played
+    from pigenv.evaluate.tournament_report import print_tournament, write_tournament_page
+    from pigenv.records import play_games
+
+    table = chosen_game(game, preset, players, rule)
+    _writable(out)
+    with _evaluation_bar() as (expect, progress, _):
+        document = played(
+            agents, table, deals, seed, progress, workers=workers, limits=_limits(time_limit), expect=expect
+        )
+
+    def write(path: Path) -> None:
+        # The best sit down once more, so that a reader sees them play.
+        best = [each["agent"] for each in document["standings"]][: table.num_players]
+        records = list(play_games(table, best, seed, _GAMES_SHOWN))
+        write_tournament_page(path, document, title=f"Tournament at {table.definition.name}", records=records)
+
+    _finish(document, out, as_json, print_tournament, write)
 
 
 @app.command(epilog="Example: pigenv bench batch --json, or pigenv bench training")
