@@ -19,6 +19,7 @@ import numpy as np
 from pigenv import __version__, registry
 from pigenv.agent import Agent, find_agent
 from pigenv.errors import OptionError, UnknownNameError, closest
+from pigenv.evaluate.control import value_of
 from pigenv.evaluate.intervals import CONFIDENCE, RESAMPLES, bootstrap_interval
 from pigenv.evaluate.match import (
     BATCH,
@@ -26,6 +27,7 @@ from pigenv.evaluate.match import (
     Fault,
     Games,
     Progress,
+    Variate,
     is_compiled,
     warm_up,
     whole_number,
@@ -132,6 +134,7 @@ def evaluate(
     line_ups: Sequence[str] = (LONE, MIXED),
     workers: int | None = None,
     limits: dict[str, float] | float | None = None,
+    reduce: bool | Variate = False,
     watch: Watch | None = None,
     expect: Callable[[int | None], None] | None = None,
 ) -> dict[str, Any]:
@@ -150,6 +153,8 @@ def evaluate(
         line_ups: Which of `LINE_UPS` to play.
         workers: Processes that play; the document is the same for any number. None: one for each core where that pays.
         limits: Seconds that an agent may take for a decision: one number for all, or by agent's name.
+        reduce: Whether to take out luck with the cards by a control variate (see `pigenv.evaluate.control`), with the
+            value function that comes with the game or with one of your own. Costs time, saves games.
         watch: With `until`, called with a `Look` after each.
         expect: Called once before the first game with how many there will be, or None where nobody knows.
 
@@ -161,7 +166,9 @@ def evaluate(
           deals; `chance`: the agent's share of the places;
         - `mean_score` in the game's points; `placements`: share of games in each place, ties spread over theirs;
         - `seat_effect`: win share by seat, of a single place;
-        - `illegal`: games that the agent forfeited; `truncated`: games cut short by the rules' limit.
+        - `illegal`: games that the agent forfeited; `truncated`: games cut short by the rules' limit;
+        - with `reduce`, `reduced`: `win_share` and `win_share_ci` without the luck with the cards, and `saving`, how
+          many times as many games would give an interval as narrow without it.
 
         Under `forfeits` who forfeited games, opponents too, and why.
 
@@ -175,6 +182,7 @@ def evaluate(
     game = registry.make(game)
     agents, names = found_agents([agent, *_opponents(against, game)], game)
     opponents = list(range(1, len(agents)))
+    variate = value_of(game) if reduce is True else reduce or None
     bench = bench_of(agents, game)
     seconds = whole_limits(limits, agents)
     wanted = line_ups_for(agents, opponents, game.num_players, line_ups)
@@ -184,7 +192,9 @@ def evaluate(
     expected = None if width is not None else sum(each.games(deals) for each in wanted)
     if expect is not None:
         expect(expected)
-    with Crowd(game, agents, names, seconds, seed, bench, useful_workers(workers, agents, expected)) as crowd:
+    with Crowd(
+        game, agents, names, seconds, seed, bench, useful_workers(workers, agents, expected, variate), variate
+    ) as crowd:
         for line_up in wanted:
             start = time.perf_counter()
             told = _after(done, progress)
@@ -265,7 +275,7 @@ def play_line_ups(
             if len(mine):
                 match = len(matches) * 10_000 + number
                 matches[-1].append(match)
-                tasks += tasks_of(crowd.agents, table, mine, orders, crowd.limits, match)
+                tasks += tasks_of(crowd.agents, table, mine, orders, crowd.limits, match, crowd.variate)
     if crowd.workers == 1:
         for table in dict.fromkeys(task.line_up for task in tasks):
             warm_up(crowd.game, [crowd.agents[each] for each in table], crowd.bench)
@@ -286,7 +296,9 @@ def _played_until(
     """Play a line-up until its interval is narrow enough: what came of it, by table and look, and the interval."""
     parts: list[Games] = []
     before, games = 0, 0
-    multiple = (COMPILED_BATCH if all(map(is_compiled, crowd.agents)) else BATCH) * len(line_up.tables)
+    multiple = (COMPILED_BATCH if all(map(is_compiled, crowd.agents)) and crowd.variate is None else BATCH) * len(
+        line_up.tables
+    )
     for deals in looks(multiple):
         parts += play_line_ups(crowd, [line_up], deals, _after(games, progress), before)[0]
         before, games = deals, sum(part.steps.size for part in parts)
@@ -423,7 +435,20 @@ def _entry(
         "illegal": int(sum(((part.offenders >= 0) & (part.offenders < own)).sum() for part in parts)),
         "truncated": int(sum(part.truncated.sum() for part in parts)),
         "seat_effect": _seat_effect(parts, own, game.num_players),
+        **_reduced(parts, own, shares, seed),
     }
+
+
+def _reduced(parts: Sequence[Games], own: int, shares: np.ndarray, seed: int) -> dict[str, Any]:
+    """The same win share without the luck with the cards, where that was reckoned."""
+    lucks = [part.corrections[..., :own].sum(axis=-1).mean(axis=1) for part in parts if part.corrections is not None]
+    if not lucks:
+        return {}
+    fair = shares - np.concatenate(lucks)
+    low, high = bootstrap_interval(fair, seed, bounds=(0.0, 1.0))
+    saving = shares.var() / fair.var() if fair.var() > 0 else 1.0
+    found = {"win_share": rounded(fair.mean()), "win_share_ci": [rounded(low), rounded(high)]}
+    return {"reduced": {**found, "saving": rounded(saving)}}
 
 
 def _seat_effect(parts: Sequence[Games], own: int, seats: int) -> list[float]:

@@ -28,7 +28,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -38,7 +38,18 @@ from pigenv.evaluate.orders import rotations
 from pigenv.game import RUNNING, TRUNCATED, Game
 from pigenv.table import EPISODE, FORFEIT, OUTSIDE, Player, checked_seed, loops, player_loops, set_seed
 
-__all__ = ["Fault", "Games", "Progress", "batch_size", "is_compiled", "joined", "play_match", "warm_up", "whole_number"]
+__all__ = [
+    "Fault",
+    "Games",
+    "Progress",
+    "Variate",
+    "batch_size",
+    "is_compiled",
+    "joined",
+    "play_match",
+    "warm_up",
+    "whole_number",
+]
 
 Progress: TypeAlias = Callable[[int], None]
 """Called now and then with the number of games done so far."""
@@ -89,6 +100,8 @@ class Games:
         steps: Decisions made, int64, shape `(deals, orders)`.
         offenders: Place of the agent that forfeited, or −1; int64, shape `(deals, orders)`.
         truncated: Whether the game was cut short by the rules' limit; bool, shape `(deals, orders)`.
+        corrections: With a control variate, what luck with the cards is reckoned to have added to each win share,
+            float64, shape `(deals, orders, n)`; else None.
         faults: The games forfeited, in order.
     """
 
@@ -103,7 +116,16 @@ class Games:
     steps: np.ndarray
     offenders: np.ndarray
     truncated: np.ndarray
+    corrections: np.ndarray | None = None
     faults: tuple[Fault, ...] = ()
+
+
+class Variate(Protocol):
+    """A control variate (see `pigenv.evaluate.control`)."""
+
+    def luck(self, game: Game, before: np.ndarray, actions: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """By seat, what chance changed in a step of each table, float64, shape `(tables, seats)`; its mean is 0."""
+        ...
 
 
 def joined(parts: Sequence[Games], axis: int = 0) -> Games:
@@ -121,6 +143,9 @@ def joined(parts: Sequence[Games], axis: int = 0) -> Games:
         names=first.names,
         deals=first.deals if axis == 1 else np.concatenate([part.deals for part in parts]),
         orders=first.orders if axis == 0 else np.concatenate([part.orders for part in parts]),
+        corrections=None
+        if first.corrections is None
+        else np.concatenate([part.corrections for part in parts if part.corrections is not None], axis=axis),
         faults=tuple(faults),
         **along,
     )
@@ -142,10 +167,13 @@ def whole_number(name: str, value: Any, low: int = 1) -> int:
     raise OptionError(f"{name} must be an integer, {low} or more; got {value!r}")
 
 
-def batch_size(line_up: Sequence[Agent], limits: Sequence[float | None] | None = None) -> int:
+def batch_size(
+    line_up: Sequence[Agent], limits: Sequence[float | None] | None = None, variate: Variate | None = None
+) -> int:
     """How many deals of this line-up are played at once; a match may be cut at its multiples."""
     limited = limits is not None and any(each is not None for each in limits)
-    return BATCH if limited or not all(map(is_compiled, line_up)) else COMPILED_BATCH
+    asked = limited or variate is not None or not all(map(is_compiled, line_up))
+    return BATCH if asked else COMPILED_BATCH
 
 
 def play_match(
@@ -158,6 +186,7 @@ def play_match(
     bench: Sequence[Agent] = (),
     orders: np.ndarray | None = None,
     limits: Sequence[float | None] | None = None,
+    variate: Variate | None = None,
 ) -> Games:
     """Play deals from every seat.
 
@@ -171,6 +200,7 @@ def play_match(
             among them as well, so that all line-ups share them; the games are the same without.
         orders: The seat orders that each deal is played in, shape `(orders, places)`; the rotations where None.
         limits: By place, the seconds that an agent may take for a decision, or None.
+        variate: Reckons how lucky everybody was. All agents are then asked decision by decision.
 
     Raises:
         OptionError: The line-up does not fill the table, `deals` is unusable, or an order seats two at one seat.
@@ -192,15 +222,16 @@ def play_match(
     seats = rotations(players) if orders is None else np.asarray(orders, np.int64)
     if seats.ndim != 2 or len(seats) == 0 or (np.sort(seats, axis=1) != np.arange(players)).any():
         raise OptionError(f"a seat order gives each of {players} places another seat; got {orders!r}")
-    hall = _Hall(game, line_up, bench, checked_seed(seed), limits)
+    hall = _Hall(game, line_up, bench, checked_seed(seed), limits, variate)
     points = np.zeros((len(numbers), len(seats), players))
     returns = np.zeros_like(points)
     steps = np.zeros((len(numbers), len(seats)), np.int64)
     offenders = np.zeros_like(steps)
     truncated = np.zeros((len(numbers), len(seats)), bool)
+    corrections = None if variate is None else np.zeros_like(points)
     faults: list[Fault] = []
     done = 0
-    size = batch_size(line_up, limits)
+    size = batch_size(line_up, limits, variate)
     for start in range(0, len(numbers), size):
         rows = slice(start, min(start + size, len(numbers)))
         for order, seating in enumerate(seats):
@@ -208,6 +239,8 @@ def play_match(
             batch = hall.play(numbers[rows], _after(done, progress))
             points[rows, order] = batch.points[:, seating]
             returns[rows, order] = batch.returns[:, seating]
+            if corrections is not None:
+                corrections[rows, order] = batch.luck[:, seating]
             steps[rows, order] = batch.episodes["steps"]
             truncated[rows, order] = batch.over == TRUNCATED
             offender = batch.episodes["offender"].astype(np.int64)
@@ -233,6 +266,7 @@ def play_match(
         steps=steps,
         offenders=offenders,
         truncated=truncated,
+        corrections=corrections,
         faults=tuple(faults),
     )
 
@@ -280,6 +314,7 @@ class _Batch:
     episodes: np.ndarray
     points: np.ndarray
     returns: np.ndarray
+    luck: np.ndarray
     reasons: dict[int, str]
 
 
@@ -293,8 +328,9 @@ class _Hall:
         bench: Sequence[Agent],
         seed: int,
         limits: Sequence[float | None] | None = None,
+        variate: Variate | None = None,
     ) -> None:
-        self.game, self.line_up, self.seed = game, list(line_up), seed
+        self.game, self.line_up, self.seed, self.variate = game, list(line_up), seed, variate
         self.loops = loops(game.definition)
         distinct = {id(agent): agent for agent in line_up}
         self.agents = list(distinct.values())
@@ -316,7 +352,7 @@ class _Hall:
         places = {kernel: index for index, (kernel, _) in enumerate(ranked)}
         self.compiled = [
             places[id(agent.kernel)]
-            if isinstance(agent, KernelAgent) and is_compiled(agent) and clock is None
+            if isinstance(agent, KernelAgent) and is_compiled(agent) and clock is None and variate is None
             else None
             for agent, clock in zip(self.agents, self.clocks, strict=True)
         ]
@@ -378,17 +414,23 @@ class _Hall:
         episodes["player"] = OUTSIDE
         episodes["player"][:, : game.num_players] = seated
         self.loops.start_tables(states, game.row, episodes, np.ones(tables, bool))
+        luck = np.zeros((tables, game.num_players))
         reasons: dict[int, str] = {}
         together.settle_tables(states, game.row, episodes, views, masks, rewards)
         while len(waiting := np.flatnonzero(states["over"] == RUNNING)):
             actions = self._decide(states, episodes, waiting, reasons)
             acting = states["over"] == RUNNING
+            before = states.copy() if self.variate is not None else states
             together.step_seats(states, game.row, episodes, actions, acting, FORFEIT, views, masks, rewards)
+            if self.variate is not None:
+                # A forfeit ends a game without a card being turned.
+                played = np.flatnonzero(acting & (episodes["offender"] < 0))
+                luck[played] += self.variate.luck(game, before[played], actions[played], states[played])
             if progress is not None:
                 progress(int((states["over"] != RUNNING).sum()))
         points = np.zeros((tables, game.num_players))
         self.loops.score_tables(states, game.row, points)
-        return _Batch(states["over"].copy(), episodes, points, rewards, reasons)
+        return _Batch(states["over"].copy(), episodes, points, rewards, luck, reasons)
 
     def _decide(
         self, states: np.ndarray, episodes: np.ndarray, waiting: np.ndarray, reasons: dict[int, str]

@@ -15,7 +15,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from pigenv.evaluate.match import (
     COMPILED_BATCH,
     Games,
     Progress,
+    Variate,
     batch_size,
     is_compiled,
     joined,
@@ -71,9 +72,10 @@ def tasks_of(
     orders: np.ndarray,
     limits: Sequence[float | None],
     match: int,
+    variate: Variate | None = None,
 ) -> list[Task]:
     """Cut a match into tasks."""
-    size = batch_size([agents[each] for each in line_up], [limits[each] for each in line_up])
+    size = batch_size([agents[each] for each in line_up], [limits[each] for each in line_up], variate)
     # Compiled agents need no more than a few seconds for anything; others may think for long over a single deal.
     together = max(1, _GAMES_A_TASK // size) if size == COMPILED_BATCH else 1
     return [
@@ -102,9 +104,11 @@ class Crowd:
         limits: Seconds a decision by agent, or None.
         seed: Of all matches.
         bench: See `play_match`.
+        variate: See `play_match`.
         workers: Processes. Agents that cannot be sent to another process are played in this one.
 
     Attributes:
+        variate: As given.
         workers: How many processes play in fact; 1 is this process alone.
     """
 
@@ -117,16 +121,18 @@ class Crowd:
         seed: int,
         bench: Sequence[Agent],
         workers: int = 1,
+        variate: Variate | None = None,
     ) -> None:
-        self.game, self.agents, self.limits, self.seed, self.bench = game, list(agents), list(limits), seed, list(bench)
-        self._kit = _Kit(game, [name or agent for name, agent in zip(names, agents, strict=True)], self.limits, seed)
+        self.variate = variate
+        self.game, self.agents, self.limits, self.bench = game, list(agents), list(limits), list(bench)
+        sent = [name or agent for name, agent in zip(names, agents, strict=True)]
+        self._kit = _Kit(game, sent, self.limits, seed, variate, self.bench)
         workers = whole_number("workers", workers)
-        self.workers = workers if workers > 1 and self._portable(bench) else 1
+        self.workers = workers if workers > 1 and self._portable() else 1
         self._pool: ProcessPoolExecutor | None = None
 
-    def _portable(self, bench: Sequence[Agent]) -> bool:
+    def _portable(self) -> bool:
         try:
-            self._kit.bench = list(bench)
             pickle.loads(pickle.dumps(self._kit))
         except Exception:  # whatever somebody's class makes of being pickled
             return False
@@ -179,7 +185,7 @@ class Crowd:
         for task in tasks:
             before = done
             told = None if progress is None else _after(progress, before)
-            yield _played(self.game, self.agents, self.limits, self.seed, self.bench, task, told)
+            yield _played(self._kit, self.agents, task, told)
             done += task.games
 
     def _together(
@@ -203,19 +209,13 @@ def _after(progress: Progress, before: int) -> Callable[[int], None]:
     return lambda more: progress(before + more)
 
 
-def _played(
-    game: Game,
-    agents: Sequence[Agent],
-    limits: Sequence[float | None],
-    seed: int,
-    bench: Sequence[Agent],
-    task: Task,
-    progress: Progress | None = None,
-) -> Games:
+def _played(kit: _Kit, agents: Sequence[Agent], task: Task, progress: Progress | None = None) -> Games:
     line_up = [agents[each] for each in task.line_up]
-    clocks = [limits[each] for each in task.line_up]
-    deals = np.arange(*task.deals)
-    return play_match(game, line_up, deals, seed, progress, bench=bench, orders=task.orders, limits=clocks)
+    clocks = [kit.limits[each] for each in task.line_up]
+    return play_match(
+        kit.game, line_up, np.arange(*task.deals), kit.seed, progress,
+        bench=kit.bench, orders=task.orders, limits=clocks, variate=kit.variate,
+    )  # fmt: skip
 
 
 # --- in the other process ---------------------------------------------------------------------------------------------
@@ -229,7 +229,8 @@ class _Kit:
     agents: list[str | Agent]
     limits: list[float | None]
     seed: int
-    bench: list[Agent] = field(default_factory=list)
+    variate: Variate | None
+    bench: list[Agent]
 
 
 _here: list[tuple[_Kit, list[Agent]]] = []
@@ -244,17 +245,19 @@ def _enter(kit: _Kit) -> None:
 
 def _work(task: Task) -> Games:
     kit, agents = _here[0]
-    return _played(kit.game, agents, kit.limits, kit.seed, kit.bench, task)
+    return _played(kit, agents, task)
 
 
-def useful_workers(given: int | None, agents: Sequence[Agent], games: int | None) -> int:
+def useful_workers(
+    given: int | None, agents: Sequence[Agent], games: int | None, variate: Variate | None = None
+) -> int:
     """How many processes to start: what is given, else as many as there are cores where that saves time.
 
     A process needs seconds to start, in which compiled agents play a hundred thousand games.
     """
     if given is not None:
         return given
-    quick = all(map(is_compiled, agents)) and (games is None or games < _WORTH_STARTING)
+    quick = variate is None and all(map(is_compiled, agents)) and (games is None or games < _WORTH_STARTING)
     return 1 if quick else os.cpu_count() or 1
 
 

@@ -653,7 +653,7 @@ def _limits(given: Sequence[str] | None) -> dict[str, float] | float | None:
             raise OptionError(f"--time-limit must be SECONDS or AGENT=SECONDS, such as 0.5; got {each!r}") from None
     if "" in found and len(found) > 1:
         raise OptionError("--time-limit is either one for all agents or AGENT=SECONDS for each that has one")
-    return found.get("", found) or None
+    return found.get("", found) if found else None
 
 
 def _finish(
@@ -753,6 +753,72 @@ def tournament(
         write_tournament_page(path, document, title=f"Tournament at {table.definition.name}", records=records)
 
     _finish(document, out, as_json, print_tournament, write)
+
+
+@app.command(epilog="Example: pigenv benchmark pig10 --agents runs/mine/policy.safetensors --out results")
+def benchmark(
+    game: Annotated[
+        str | None, typer.Argument(metavar="[GAME]", help="A game; all of the benchmark's by default.")
+    ] = None,
+    agents: Annotated[
+        str | None, typer.Option("--agents", metavar="A,B,…", help="Whom to score; the suite's own by default.")
+    ] = None,
+    workers: WorkersOption = None,
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder for the results.")] = "results",
+    as_json: JsonOption = False,
+) -> None:
+    """Play the standing benchmark; leaves one JSON result for each agent and game."""
+    from pathlib import Path
+
+    from pigenv.agent import find_agent
+    from pigenv.evaluate import benchmark as standing
+    from pigenv.evaluate.report import write_json
+
+    games = [chosen_game(game).definition.base] if game is not None else standing.games()
+    wanted = [
+        (name, agent) for name in games for agent in (agent_names(agents) if agents else standing.own_agents(name))
+    ]
+    for name, agent in wanted:
+        for table in standing.protocol(name)["tables"]:
+            find_agent(agent, chosen_game(name, table["preset"], table["num_players"]))
+    folder = Path(out)
+    if not folder.is_dir():
+        folder.mkdir(parents=True)
+    results = []
+    for name, agent in wanted:
+        with _evaluation_bar() as (expect, progress, _):
+            result = standing.benchmark(agent, name, progress, workers=workers, expect=expect)
+        path = folder / standing.file_name(agent, result["game"])
+        write_json(result, path)
+        results.append(result)
+        if not as_json:
+            low, high = result["score_ci"]
+            typer.echo(f"{name}  {agent}  score {result['score']:.3f} ({low:.3f} – {high:.3f})  {path}")
+    if as_json:
+        print_json({"results": results})
+
+
+@app.command(epilog="Example: pigenv leaderboard results/*.json --out page.html")
+def leaderboard(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Results of `pigenv benchmark`.")],
+    out: Annotated[str | None, typer.Option("--out", metavar="FILE", help="Also write a page.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put results of the benchmark into one table."""
+    from pathlib import Path
+
+    from pigenv.evaluate import benchmark as standing
+
+    board = standing.leaderboard([standing.read_result(file) for file in files])
+    _writable(out)
+    if out is not None:
+        standing.write_leaderboard_page(Path(out), board, title="Leaderboard")
+    if as_json:
+        print_json(board)
+        return
+    standing.print_leaderboard(board, _console())
+    if out is not None:
+        typer.echo(f"written to {out}")
 
 
 @app.command(epilog="Example: pigenv bench batch --json, or pigenv bench training")

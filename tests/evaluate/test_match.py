@@ -272,7 +272,7 @@ def test_a_line_up_must_fill_the_table():
 def test_every_array_is_compared():
     """The list of arrays in this file is complete."""
     named = {each.name for each in fields(match([FIRST] * 4, deals=1))}
-    assert named == {*ARRAYS, "names", "deals", "orders", "faults"}
+    assert named == {*ARRAYS, "names", "deals", "orders", "corrections", "faults"}
 
 
 def test_warming_up_compiles_all_that_a_match_calls():
