@@ -27,6 +27,7 @@ __all__ = [
     "markup",
     "print_table",
     "recorded",
+    "reduced",
     "render",
     "sentence",
     "write_json",
@@ -75,10 +76,23 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
     for entry in results:
         if verdict(entry) != "beats":
             console.print(Text(f"{document['agent']} {sentence(entry)}"))
-    for line in exploited(document):
+    for line in (*reduced(document), *exploited(document)):
         console.print(Text(line))
     for line in _warnings(document):
         console.print(Text(line, style="bold yellow"))
+
+
+def reduced(document: Mapping[str, Any]) -> list[str]:
+    """The win shares without luck with the cards, where it was reckoned, in words."""
+    lines = []
+    for entry in _results(document):
+        if found := entry.get("reduced"):
+            low, high = found["win_share_ci"]
+            lines.append(
+                f"without luck with the cards, against {_name(entry)}: {percent(found['win_share'])} "
+                f"({100 * low:.1f} – {100 * high:.1f} %), worth {found['saving']:.2f} times as many games"
+            )
+    return lines
 
 
 def exploited(document: Mapping[str, Any]) -> list[str]:
@@ -166,6 +180,7 @@ def write_page(
             for entry, row, speed in zip(results, rows, _speeds(document), strict=True)
         ],
         exploited=exploited(document),
+        reduced=reduced(document),
         mixed=", ".join(document.get("opponents", ())) if results[-1]["against"] == ALL else "",
         warnings=_warnings(document),
         forfeits=document.get("forfeits", []),

@@ -577,6 +577,9 @@ def evaluate(
     ] = "lone,mixed",
     workers: WorkersOption = None,
     time_limit: LimitOption = None,
+    reduce: Annotated[
+        bool, typer.Option("--reduce", help="Also take out luck with the cards: slower, but worth more games.")
+    ] = False,
     exploitability: Annotated[
         bool, typer.Option("--exploitability", help="Also how much can be won from it, exactly; small games only.")
     ] = False,
@@ -604,7 +607,7 @@ def evaluate(
         document = scored(
             agent, table, names, 200 if deals is None else deals, seed, progress,
             until=until, line_ups=agent_names(line_ups), workers=workers, limits=_limits(time_limit),
-            expect=expect, watch=watch,
+            reduce=reduce, expect=expect, watch=watch,
         )  # fmt: skip
     if exploitability:
         from pigenv.evaluate.exploitability import nash_conv

@@ -56,6 +56,16 @@ def test_evaluate_with_exploitability():
     assert found["nash_conv"] >= 0
 
 
+def test_evaluate_without_luck():
+    """`--reduce` adds what is left when luck with the cards is taken out, in words and in the document."""
+    options = ["--against", "pig10/greedy", *SOME, "--reduce"]
+    assert (
+        "without luck with the cards, against pig10/greedy" in pigenv_("evaluate", "uniform", "pig10", *options).stdout
+    )
+    found = json.loads(pigenv_("evaluate", "uniform", "pig10", *options, "--json").stdout)["results"][0]
+    assert set(found["reduced"]) == {"win_share", "win_share_ci", "saving"}
+
+
 def test_tournament(tmp_path):
     """The document is the library's; page and JSON are written, sample games with them."""
     pytest.importorskip("openskill")
