@@ -34,7 +34,7 @@ from pigenv.evaluate.match import (
 )
 from pigenv.evaluate.orders import seat_orders
 from pigenv.evaluate.sequential import METHOD, confidence_sequence, looks
-from pigenv.evaluate.workers import Crowd, Task, merged, tasks_of, useful_workers, whole_limits
+from pigenv.evaluate.workers import PROCESSES, Crowd, Task, merged, tasks_of, useful_workers, whole_limits
 from pigenv.game import Game
 from pigenv.table import checked_seed
 
@@ -135,6 +135,7 @@ def evaluate(
     workers: int | None = None,
     limits: dict[str, float] | float | None = None,
     reduce: bool | Variate = False,
+    backend: str = PROCESSES,
     watch: Watch | None = None,
     expect: Callable[[int | None], None] | None = None,
 ) -> dict[str, Any]:
@@ -153,6 +154,7 @@ def evaluate(
         line_ups: Which of `LINE_UPS` to play.
         workers: Processes that play; the document is the same for any number. None: one for each core where that pays.
         limits: Seconds that an agent may take for a decision: one number for all, or by agent's name.
+        backend: Who plays: processes of this machine, or "ray", the tasks of a Ray cluster.
         reduce: Whether to take out luck with the cards by a control variate (see `pigenv.evaluate.control`), with the
             value function that comes with the game or with one of your own. Costs time, saves games.
         watch: With `until`, called with a `Look` after each.
@@ -192,9 +194,8 @@ def evaluate(
     expected = None if width is not None else sum(each.games(deals) for each in wanted)
     if expect is not None:
         expect(expected)
-    with Crowd(
-        game, agents, names, seconds, seed, bench, useful_workers(workers, agents, expected, variate), variate
-    ) as crowd:
+    workers = useful_workers(workers, agents, expected, variate)
+    with Crowd(game, agents, names, seconds, seed, bench, workers, variate, backend) as crowd:
         for line_up in wanted:
             start = time.perf_counter()
             told = _after(done, progress)

@@ -34,7 +34,7 @@ from pigenv.evaluate.evaluation import (
 from pigenv.evaluate.intervals import CONFIDENCE, RESAMPLES, bootstrap_interval
 from pigenv.evaluate.match import Games, Progress, whole_number
 from pigenv.evaluate.ratings import METHOD, MOST_GAMES, rate
-from pigenv.evaluate.workers import Crowd, useful_workers, whole_limits
+from pigenv.evaluate.workers import PROCESSES, Crowd, useful_workers, whole_limits
 from pigenv.game import Game
 from pigenv.table import checked_seed
 
@@ -53,6 +53,7 @@ def tournament(
     *,
     workers: int | None = None,
     limits: dict[str, float] | float | None = None,
+    backend: str = PROCESSES,
     expect: Callable[[int | None], None] | None = None,
 ) -> dict[str, Any]:
     """Play a tournament on duplicate deals.
@@ -65,6 +66,7 @@ def tournament(
         progress: Called with the number of games done so far.
         workers: See `pigenv.evaluate.evaluation.evaluate`.
         limits: Likewise.
+        backend: Likewise.
         expect: Likewise.
 
     Returns:
@@ -102,7 +104,8 @@ def tournament(
     if expect is not None:
         expect(expected)
     start = time.perf_counter()
-    with Crowd(game, found, names, seconds, seed, bench_of(found, game), useful_workers(workers, found, expected)) as c:
+    workers, bench = useful_workers(workers, found, expected), bench_of(found, game)
+    with Crowd(game, found, names, seconds, seed, bench, workers, backend=backend) as c:
         duels = [parts[0] for parts in play_line_ups(c, cross, deals, progress)]
         before = sum(part.steps.size for part in duels)
         told = None if progress is None else (lambda done: progress(before + done))

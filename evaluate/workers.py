@@ -12,17 +12,19 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
 
 from pigenv.agent import Agent, find_agent
-from pigenv.errors import AgentError, OptionError
+from pigenv.errors import AgentError, MissingExtraError, OptionError, UnknownNameError, closest
 from pigenv.evaluate.match import (
     COMPILED_BATCH,
     Games,
@@ -36,7 +38,10 @@ from pigenv.evaluate.match import (
 )
 from pigenv.game import Game
 
-__all__ = ["Crowd", "Task", "merged", "tasks_of", "useful_workers", "whole_limits"]
+__all__ = ["BACKENDS", "PROCESSES", "RAY", "Crowd", "Task", "merged", "tasks_of", "useful_workers", "whole_limits"]
+
+PROCESSES, RAY = "processes", "ray"
+BACKENDS: Final = (PROCESSES, RAY)
 
 _ATTEMPTS: Final = 3
 _WORTH_STARTING: Final = 200_000  # games of compiled agents
@@ -105,6 +110,8 @@ class Crowd:
         seed: Of all matches.
         bench: See `play_match`.
         variate: See `play_match`.
+        backend: One of `BACKENDS`: processes of this machine, or tasks of the Ray cluster that is found (a local one is
+            started where none is).
         workers: Processes. Agents that cannot be sent to another process are played in this one.
 
     Attributes:
@@ -122,11 +129,14 @@ class Crowd:
         bench: Sequence[Agent],
         workers: int = 1,
         variate: Variate | None = None,
+        backend: str = PROCESSES,
     ) -> None:
-        self.variate = variate
+        if backend not in BACKENDS:
+            raise UnknownNameError(f"there is no backend {backend!r}; {closest(backend, BACKENDS)}")
+        self.variate, self.backend = variate, backend
         self.game, self.agents, self.limits, self.bench = game, list(agents), list(limits), list(bench)
         sent = [name or agent for name, agent in zip(names, agents, strict=True)]
-        self._kit = _Kit(game, sent, self.limits, seed, variate, self.bench)
+        self._kit = _Kit(game, sent, self.limits, seed, variate, self.bench, uuid.uuid4().hex)
         workers = whole_number("workers", workers)
         self.workers = workers if workers > 1 and self._portable() else 1
         self._pool: ProcessPoolExecutor | None = None
@@ -166,6 +176,8 @@ class Crowd:
         Raises:
             AgentError: A process died again and again over the same tasks.
         """
+        if self.backend == RAY and self._portable():
+            return _played_by_ray(self._kit, tasks, progress)
         if self.workers == 1:
             return list(self._alone(tasks, progress))
         found: dict[int, Games] = {}
@@ -223,7 +235,7 @@ def _played(kit: _Kit, agents: Sequence[Agent], task: Task, progress: Progress |
 
 @dataclass
 class _Kit:
-    """What a process needs to play: as it is sent there."""
+    """What a process needs to play: as it is sent there. The mark tells one crowd's from another's."""
 
     game: Game
     agents: list[str | Agent]
@@ -231,6 +243,7 @@ class _Kit:
     seed: int
     variate: Variate | None
     bench: list[Agent]
+    mark: str = ""
 
 
 _here: list[tuple[_Kit, list[Agent]]] = []
@@ -259,6 +272,37 @@ def useful_workers(
         return given
     quick = variate is None and all(map(is_compiled, agents)) and (games is None or games < _WORTH_STARTING)
     return 1 if quick else os.cpu_count() or 1
+
+
+# --- Ray --------------------------------------------------------------------------------------------------------------
+
+
+def _work_for(kit: _Kit, number: int, task: Task) -> tuple[int, Games]:
+    """A task on whatever node of the cluster it has come to."""
+    if not _here or _here[0][0].mark != kit.mark:
+        _enter(kit)
+    return number, _work(task)
+
+
+def _played_by_ray(kit: _Kit, tasks: Sequence[Task], progress: Progress | None) -> list[Games]:
+    """Play tasks on a Ray cluster; one whose node dies is begun again elsewhere, and each is taken once."""
+    try:
+        ray: Any = import_module("ray")
+    except ImportError:
+        raise MissingExtraError("ray", "ray") from None
+    if not ray.is_initialized():
+        ray.init(logging_level="ERROR", log_to_driver=False)
+    work = ray.remote(num_cpus=1, max_retries=-1)(_work_for)
+    sent = ray.put(kit)
+    waiting = [work.remote(sent, number, task) for number, task in enumerate(tasks)]
+    found: dict[int, Games] = {}
+    while waiting:
+        (done, *_), waiting = ray.wait(waiting)
+        number, games = ray.get(done)
+        found[number] = games
+        if progress is not None:
+            progress(sum(tasks[each].games for each in found))
+    return [found[number] for number in range(len(tasks))]
 
 
 def whole_limits(limits: dict[str, float] | float | None, agents: Sequence[Agent]) -> list[float | None]:

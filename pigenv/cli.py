@@ -548,6 +548,9 @@ WorkersOption = Annotated[
     int | None,
     typer.Option("--workers", min=1, help="Processes that play; by default one a core where it pays. Same results."),
 ]
+BackendOption = Annotated[
+    str, typer.Option("--backend", metavar="processes|ray", help="Who plays: processes here, or a Ray cluster.")
+]
 LimitOption = Annotated[
     list[str] | None,
     typer.Option("--time-limit", metavar="[AGENT=]SECONDS", help="Longest time for a decision. Repeatable."),
@@ -576,6 +579,7 @@ def evaluate(
         str, typer.Option("--line-ups", metavar="A,B", help="lone, half, mixed: which tables to sit down at.")
     ] = "lone,mixed",
     workers: WorkersOption = None,
+    backend: BackendOption = "processes",
     time_limit: LimitOption = None,
     reduce: Annotated[
         bool, typer.Option("--reduce", help="Also take out luck with the cards: slower, but worth more games.")
@@ -607,7 +611,7 @@ def evaluate(
         document = scored(
             agent, table, names, 200 if deals is None else deals, seed, progress,
             until=until, line_ups=agent_names(line_ups), workers=workers, limits=_limits(time_limit),
-            reduce=reduce, expect=expect, watch=watch,
+            backend=backend, reduce=reduce, expect=expect, watch=watch,
         )  # fmt: skip
     if exploitability:
         from pigenv.evaluate.exploitability import nash_conv
@@ -729,6 +733,7 @@ def tournament(
     agents: Annotated[list[str], typer.Argument(metavar="AGENT…", help="Two agents or more.")],
     deals: Annotated[int, typer.Option("--deals", help="Deals of each pair, and at the mixed tables.")] = 200,
     workers: WorkersOption = None,
+    backend: BackendOption = "processes",
     time_limit: LimitOption = None,
     preset: PresetOption = None,
     players: PlayersOption = None,
@@ -746,7 +751,15 @@ def tournament(
     _writable(out)
     with _evaluation_bar() as (expect, progress, _):
         document = played(
-            agents, table, deals, seed, progress, workers=workers, limits=_limits(time_limit), expect=expect
+            agents,
+            table,
+            deals,
+            seed,
+            progress,
+            workers=workers,
+            limits=_limits(time_limit),
+            backend=backend,
+            expect=expect,
         )
 
     def write(path: Path) -> None:

@@ -184,6 +184,9 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
         "sb3_contrib": ("pigenv.train", "pigenv.agents.foreign"),
         "hydra": ("pigenv.train",),
         "matplotlib": ("pigenv.evaluate", "pigenv.train"),
+        "ray": ("pigenv.evaluate.workers",),
+        "onnxruntime": ("pigenv.agents.foreign",),
+        "openskill": ("pigenv.evaluate.ratings",),
         "pygame": (),
     }
     for each in IMPORTS:

@@ -97,6 +97,7 @@ def test_leaderboard(tmp_path):
         (["evaluate", "uniform", "pig10", "--until", 0], "until must be points of win share above 0"),
         (["evaluate", "uniform", "pig10", "--line-ups", "lonely"], "there is no line-up 'lonely'; did you mean 'lone'"),
         (["evaluate", "uniform", "pig10", "--workers", 0], "Invalid value for '--workers'"),
+        (["evaluate", "uniform", "pig10", "--backend", "rai"], "there is no backend 'rai'; did you mean 'ray'"),
         (["evaluate", "uniform", "pig10", "--time-limit", "soon"], "--time-limit must be SECONDS or AGENT=SECONDS"),
         (["evaluate", "uniform", "pig10", "--time-limit", "x=1"], "a time limit is for 'x', which does not play"),
         (["evaluate", "uniform", "pig10", "--time-limit", 0], "a time limit must be seconds above zero"),
