@@ -70,7 +70,10 @@ def test_a_node_that_dies_loses_no_game_and_none_counts_twice(cluster):
     killer.join()
     import ray
 
-    assert [node["Alive"] for node in ray.nodes()].count(True) == 1
+    deadline = time.monotonic() + 60
+    while sum(node["Alive"] for node in ray.nodes()) > 1 and time.monotonic() < deadline:
+        time.sleep(0.2)  # the cluster notices a little later
+    assert sum(node["Alive"] for node in ray.nodes()) == 1
     assert told == sorted(told)
     assert told[0] < told[-1] / 4
     assert Counter(told)[told[-1]] == 1
