@@ -2,7 +2,7 @@
 
 A name is, in this order: `uniform`; `search` or `flat`, with settings after a colon (see `pigenv.agents.search`);
 `game/player`, a hand-written player of a game; the path of a checkpoint, with `:sample` after it for one that draws its
-actions; `module:Class`, anybody's own agent.
+actions, or of an SB3 archive or ONNX file; `module:Class`, anybody's own agent.
 
 Hand-written players are found by themselves: those of the game `pig10` are the `PLAYERS` of the module
 `pigenv.agents.pig10`, and those of a game in another package the `PLAYERS` of the module that its entry point of the
@@ -27,8 +27,9 @@ from pigenv import registry
 from pigenv.agent import Agent, KernelAgent
 from pigenv.agents import search
 from pigenv.agents.checkpoint import SAMPLE, PolicyAgent, load_checkpoint
+from pigenv.agents.foreign import ONNX, SB3, ForeignAgent, load_onnx, load_sb3
 from pigenv.agents.uniform import UNIFORM
-from pigenv.errors import AgentError, UnknownNameError, closest
+from pigenv.errors import AgentError, CheckpointError, UnknownNameError, closest
 from pigenv.game import Act, Definition, Game
 
 __all__ = ["find", "names", "players"]
@@ -130,8 +131,18 @@ def _hand_written(base: str, player: str, game: Game | Definition | None) -> Age
 # --- files ------------------------------------------------------------------------------------------------------------
 
 _policies: dict[
-    tuple[str, Definition | None], tuple[tuple[int, int], PolicyAgent]
+    tuple[str, Definition | None], tuple[tuple[int, int], PolicyAgent | ForeignAgent]
 ] = {}  # with time and size of the file
+
+
+def _loaded(path: str, wanted: Definition | None, sample: bool) -> PolicyAgent | ForeignAgent:
+    """The policy in a file, by the file's suffix."""
+    suffix = Path(path).suffix.lower()
+    if suffix in (SB3, ONNX):
+        if sample:
+            raise CheckpointError(f"{path}: only checkpoints can draw their actions; leave out {SAMPLE!r}")
+        return load_sb3(path) if suffix == SB3 else load_onnx(path)
+    return load_checkpoint(path, wanted, sample)
 
 
 def _policy(path: str, sample: bool, game: Game | Definition | None) -> Agent:
@@ -141,7 +152,7 @@ def _policy(path: str, sample: bool, game: Game | Definition | None) -> Agent:
     wanted = None if game is None else _definition(game)
     key = (f"{path}{SAMPLE}" if sample else path, wanted)
     if key not in _policies or _policies[key][0] != stamp:
-        _policies[key] = (stamp, load_checkpoint(path, wanted, sample))
+        _policies[key] = (stamp, _loaded(path, wanted, sample))
     agent = _policies[key][1]
     if isinstance(game, Game):
         agent.check(game)

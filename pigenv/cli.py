@@ -14,8 +14,9 @@ import json
 import os
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 from typer.core import TyperGroup
@@ -24,8 +25,11 @@ from pigenv import __version__
 from pigenv.errors import OptionError, PigenvError, RecordError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
+    from pigenv.agent import Agent
     from pigenv.game import Definition, Game
     from pigenv.records import Record, Replayed
 
@@ -33,6 +37,7 @@ __all__ = ["app", "main"]
 
 NO, WRONG_USE, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 _INDENTED: Final[dict[str, Any]] = {"initial_indent": " " * 6, "subsequent_indent": " " * 6}
+_GAMES_SHOWN: Final = 3  # recorded games on a page
 _PROGRESS_FROM: Final = 2  # games; a single one is over before a bar is drawn
 
 
@@ -56,7 +61,9 @@ class _Commands(TyperGroup):
             sys.stdout.reconfigure(errors="replace")
         try:
             # Standing alone, Typer would draw a box around its errors and exit by itself.
-            status = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+            with warnings.catch_warnings():
+                warnings.showwarning = cast(Any, _warn)
+                status = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
         except (KeyboardInterrupt, typer.Abort):
             status = INTERRUPTED
         except PigenvError as error:
@@ -90,6 +97,12 @@ class _Commands(TyperGroup):
             what = "the output" if error.filename is None else repr(error.filename)
             raise OptionError(f"cannot read or write {what}: {error.strerror or error}") from None
         return result
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: object) -> None:
+    """A warning of ours is a sentence; whatever others warn of is their user's, not ours."""
+    if category is UserWarning:
+        _complain(f"warning: {message}")
 
 
 def _complain(message: str) -> None:
@@ -528,51 +541,300 @@ def train(
         typer.echo(f"run folder  {folder}\ncheckpoint  {checkpoint}")
 
 
-@app.command(epilog="Example: pigenv evaluate pig10/careful pig10 --against uniform,pig10/greedy --deals 500")
+AgainstOption = Annotated[
+    str | None, typer.Option("--against", metavar="A,B", help="Opponents; all of the game's players by default.")
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Processes that play; by default one a core where it pays. Same results."),
+]
+BackendOption = Annotated[
+    str, typer.Option("--backend", metavar="processes|ray", help="Who plays: processes here, or a Ray cluster.")
+]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option("--time-limit", metavar="[AGENT=]SECONDS", help="Longest time for a decision. Repeatable."),
+]
+ResultOption = Annotated[
+    str | None,
+    typer.Option("--out", metavar="FILE", help="Also write it: a page for .html, with JSON beside; or JSON."),
+]
+
+
+@app.command(epilog="Example: pigenv evaluate pig10/careful pig10 --against uniform,pig10/greedy --until 0.5")
 def evaluate(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="A name, a checkpoint's path, or module:Class.")],
     game: GameArgument,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="A,B", help="Opponents; all of the game's players by default.")
+    against: AgainstOption = None,
+    deals: Annotated[
+        int | None, typer.Option("--deals", help="Deals a line-up, each in all its seat orders; 200 by default.")
     ] = None,
-    deals: Annotated[int, typer.Option("--deals", help="Deals a line-up; each is played from every seat.")] = 200,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            "--until", metavar="POINTS", help="Play until the 95 % interval is ± so many points of win share."
+        ),
+    ] = None,
+    line_ups: Annotated[
+        str, typer.Option("--line-ups", metavar="A,B", help="lone, half, mixed: which tables to sit down at.")
+    ] = "lone,mixed",
+    workers: WorkersOption = None,
+    backend: BackendOption = "processes",
+    time_limit: LimitOption = None,
+    reduce: Annotated[
+        bool, typer.Option("--reduce", help="Also take out luck with the cards: slower, but worth more games.")
+    ] = False,
+    exploitability: Annotated[
+        bool, typer.Option("--exploitability", help="Also how much can be won from it, exactly; small games only.")
+    ] = False,
+    probe: Annotated[
+        float | None,
+        typer.Option("--probe", metavar="SECONDS", help="Also train against it so long: a lower bound of the same."),
+    ] = None,
     preset: PresetOption = None,
     players: PlayersOption = None,
     rule: RuleOption = None,
     seed: SeedOption = 0,
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="Also write it: a page for .html, else JSON.")
-    ] = None,
+    out: ResultOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score an agent against others on duplicate deals, from every seat."""
-    from importlib import import_module
+    from pigenv.evaluate.evaluation import evaluate as scored
+    from pigenv.evaluate.report import print_table, write_page
+
+    if deals is not None and until is not None:
+        raise OptionError("--deals fixes how much is played and --until lets the interval decide; give one of them")
+    table = chosen_game(game, preset, players, rule)
+    names = agent_names(against) if against is not None else None
+    _writable(out)
+    with _evaluation_bar() as (expect, progress, watch):
+        document = scored(
+            agent, table, names, 200 if deals is None else deals, seed, progress,
+            until=until, line_ups=agent_names(line_ups), workers=workers, limits=_limits(time_limit),
+            backend=backend, reduce=reduce, expect=expect, watch=watch,
+        )  # fmt: skip
+    if exploitability:
+        from pigenv.evaluate.exploitability import nash_conv
+
+        with progress_bar(None, "histories") as walked:
+            document["exploitability"] = nash_conv(agent, table, walked)
+    if probe is not None:
+        from pigenv.evaluate.exploitability import probe as probed
+
+        document["probe"] = probed(_best_response, agent, table, probe, seed=seed)
+    title = f"{agent} at {table.definition.name}"
+    _finish(document, out, as_json, print_table, lambda path: write_page(path, document, title=title))
+
+
+def _best_response(game: Game, opponents: Sequence[Agent], budget: float) -> Agent:
+    """Train against agents with the default algorithm, for a budget in seconds."""
+    from pigenv.agent import find_agent
+    from pigenv.train.config import composed
+    from pigenv.train.run import run
+
+    config = composed([f"algo.max_seconds={budget}", "algo.total_steps=1_000_000_000"])
+    config.game.name, config.game.num_players = game.definition.base, game.num_players
+    config.game.preset = game.preset
+    config.game.rules.update(game.rules.to_json())
+    config.algo.opponents = list(dict.fromkeys(each.name for each in opponents))
+    _, checkpoint = run(config)
+    return find_agent(checkpoint, game)
+
+
+def _writable(out: str | None) -> None:
+    """Refuse an output file before the work whose result it would hold."""
+    from pathlib import Path
+
+    if out is not None and not Path(out).resolve().parent.is_dir():
+        raise OptionError(f"--out must be a file in a folder that exists; got {out!r}")
+
+
+def _limits(given: Sequence[str] | None) -> dict[str, float] | float | None:
+    """Time limits by agent from `AGENT=SECONDS`, or one for all."""
+    found: dict[str, float] = {}
+    for each in given or ():
+        name, _, seconds = each.rpartition("=")
+        try:
+            found[name] = float(seconds)
+        except ValueError:
+            raise OptionError(f"--time-limit must be SECONDS or AGENT=SECONDS, such as 0.5; got {each!r}") from None
+    if "" in found and len(found) > 1:
+        raise OptionError("--time-limit is either one for all agents or AGENT=SECONDS for each that has one")
+    return found.get("", found) if found else None
+
+
+def _finish(
+    document: dict[str, Any],
+    out: str | None,
+    as_json: bool,
+    show: Callable[[dict[str, Any], Console], None],
+    write: Callable[[Path], None],
+) -> None:
+    """Write a result where it was asked for, and print it."""
+    from pathlib import Path
+
+    from pigenv.evaluate.report import write_json
+
+    written = []
+    if out is not None:
+        path = Path(out)
+        if path.suffix == ".html":
+            write(path)
+            written.append(path)
+            path = path.with_suffix(".json")
+        write_json(document, path)
+        written.append(path)
+    if as_json:
+        print_json(document)
+        return
+    show(document, _console())
+    if written:
+        typer.echo(f"written to {', '.join(map(str, written))}")
+
+
+@contextlib.contextmanager
+def _evaluation_bar() -> Iterator[tuple[Any, Any, Any]]:
+    """A bar on standard error where that is a terminal: what to call with the games expected, those done, and looks.
+
+    Where nobody knows how many games there will be, it shows how far the interval of the line-up has shrunk.
+    """
+    if not sys.stderr.isatty():
+        yield None, None, None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[told]}"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("games", total=None, told="")
+        known = False
+
+        def expect(total: int | None) -> None:
+            nonlocal known
+            known = total is not None
+            bar.update(task, total=total if known else 1.0)
+
+        def progress(done: int) -> None:
+            bar.update(task, told=f"{done:,} games", completed=done if known else None)
+
+        def watch(look: Any) -> None:
+            half = (look.high - look.low) / 2
+            told = f"{100 * (look.low + half):.1f} ± {100 * half:.2f} points (to ± {100 * look.target:g})"
+            # The width shrinks with the root of the games, so its square says how much of the way is done.
+            bar.update(task, description=f"against {look.against}", completed=min(1.0, (look.target / half) ** 2))
+            bar.update(task, told=f"{told}, {look.games:,} games")
+
+        yield expect, progress, watch
+
+
+@app.command(epilog="Example: pigenv tournament pig10 uniform pig10/greedy pig10/careful --deals 500")
+def tournament(
+    game: GameArgument,
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT…", help="Two agents or more.")],
+    deals: Annotated[int, typer.Option("--deals", help="Deals of each pair, and at the mixed tables.")] = 200,
+    workers: WorkersOption = None,
+    backend: BackendOption = "processes",
+    time_limit: LimitOption = None,
+    preset: PresetOption = None,
+    players: PlayersOption = None,
+    rule: RuleOption = None,
+    seed: SeedOption = 0,
+    out: ResultOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play everybody against everybody: ratings, placements, cross-play."""
+    from pigenv.evaluate.tournament import tournament as played
+    from pigenv.evaluate.tournament_report import print_tournament, write_tournament_page
+    from pigenv.records import play_games
+
+    table = chosen_game(game, preset, players, rule)
+    _writable(out)
+    with _evaluation_bar() as (expect, progress, _):
+        document = played(
+            agents,
+            table,
+            deals,
+            seed,
+            progress,
+            workers=workers,
+            limits=_limits(time_limit),
+            backend=backend,
+            expect=expect,
+        )
+
+    def write(path: Path) -> None:
+        # The best sit down once more, so that a reader sees them play.
+        best = [each["agent"] for each in document["standings"]][: table.num_players]
+        records = list(play_games(table, best, seed, _GAMES_SHOWN))
+        write_tournament_page(path, document, title=f"Tournament at {table.definition.name}", records=records)
+
+    _finish(document, out, as_json, print_tournament, write)
+
+
+@app.command(epilog="Example: pigenv benchmark pig10 --agents runs/mine/policy.safetensors --out results")
+def benchmark(
+    game: Annotated[
+        str | None, typer.Argument(metavar="[GAME]", help="A game; all of the benchmark's by default.")
+    ] = None,
+    agents: Annotated[
+        str | None, typer.Option("--agents", metavar="A,B,…", help="Whom to score; the suite's own by default.")
+    ] = None,
+    workers: WorkersOption = None,
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder for the results.")] = "results",
+    as_json: JsonOption = False,
+) -> None:
+    """Play the standing benchmark; leaves one JSON result for each agent and game."""
     from pathlib import Path
 
     from pigenv.agent import find_agent
-    from pigenv.evaluate.evaluation import evaluate as scored
-    from pigenv.evaluate.report import print_table, write_json, write_page
+    from pigenv.evaluate import benchmark as standing
+    from pigenv.evaluate.report import write_json
 
-    table = chosen_game(game, preset, players, rule)
-    names = agent_names(against) if against is not None else None
-    if out is not None and not Path(out).resolve().parent.is_dir():
-        raise OptionError(f"--out must be a file in a folder that exists; got {out!r}")
-    found = find_agent(agent, table)
-    opponents = len(names) if names is not None else len(import_module("pigenv.agents.catalog").names(table.definition))
-    line_ups = opponents + (opponents > 1)
-    with progress_bar(line_ups * deals * table.num_players, "games") as progress:
-        document = scored(found, table, against=names, deals=deals, seed=seed, progress=progress)
-    if out is not None:
-        if Path(out).suffix == ".html":
-            write_page(Path(out), document, title=f"{agent} at {table.definition.name}")
-        else:
-            write_json(document, Path(out))
+    games = [chosen_game(game).definition.base] if game is not None else standing.games()
+    wanted = [
+        (name, agent) for name in games for agent in (agent_names(agents) if agents else standing.own_agents(name))
+    ]
+    for name, agent in wanted:
+        for table in standing.protocol(name)["tables"]:
+            find_agent(agent, chosen_game(name, table["preset"], table["num_players"]))
+    folder = Path(out)
+    if not folder.is_dir():
+        folder.mkdir(parents=True)
+    results = []
+    for name, agent in wanted:
+        with _evaluation_bar() as (expect, progress, _):
+            result = standing.benchmark(agent, name, progress, workers=workers, expect=expect)
+        path = folder / standing.file_name(agent, result["game"])
+        write_json(result, path)
+        results.append(result)
+        if not as_json:
+            low, high = result["score_ci"]
+            typer.echo(f"{name}  {agent}  score {result['score']:.3f} ({low:.3f} – {high:.3f})  {path}")
     if as_json:
-        print_json(document)
-    else:
-        print_table(document, _console())
-        if out is not None:
-            typer.echo(f"written to {out}")
+        print_json({"results": results})
+
+
+@app.command(epilog="Example: pigenv leaderboard results/*.json --out page.html")
+def leaderboard(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Results of `pigenv benchmark`.")],
+    out: Annotated[str | None, typer.Option("--out", metavar="FILE", help="Also write a page.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put results of the benchmark into one table."""
+    from pathlib import Path
+
+    from pigenv.evaluate import benchmark as standing
+
+    board = standing.leaderboard([standing.read_result(file) for file in files])
+    _writable(out)
+    if out is not None:
+        standing.write_leaderboard_page(Path(out), board, title="Leaderboard")
+    if as_json:
+        print_json(board)
+        return
+    standing.print_leaderboard(board, _console())
+    if out is not None:
+        typer.echo(f"written to {out}")
 
 
 @app.command(epilog="Example: pigenv strength pig10 --budgets 100,1000 --deals 20 --out strength.png")
