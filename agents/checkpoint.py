@@ -23,7 +23,7 @@ from pigenv.agent import Decisions
 from pigenv.errors import CheckpointError, MissingExtraError, PigenvError
 from pigenv.game import Definition, Game
 
-__all__ = ["FORMAT", "SAMPLE", "SUFFIX", "PolicyAgent", "load_checkpoint", "save_checkpoint"]
+__all__ = ["FORMAT", "SAMPLE", "SUFFIX", "PolicyAgent", "load_checkpoint", "save_checkpoint", "write_whole"]
 
 FORMAT: Final = "pigenv.checkpoint/1"
 SUFFIX: Final = ".safetensors"
@@ -78,10 +78,10 @@ def save_checkpoint(
     place = _HASH_PLACE.search(data)
     assert place is not None  # the library writes the header as JSON without spaces
     at, end = place.span(1)
-    _write_whole(Path(path), data[:at] + hashlib.sha256(data).hexdigest().encode() + data[end:])
+    write_whole(Path(path), data[:at] + hashlib.sha256(data).hexdigest().encode() + data[end:])
 
 
-def _write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Write a file beside its place, then put it there in one go."""
     handle, beside = tempfile.mkstemp(prefix=path.name, suffix=".tmp", dir=path.parent)
     try:
