@@ -604,6 +604,25 @@ def evaluate(
             typer.echo(f"written to {out}")
 
 
+@app.command(epilog="Example: pigenv export runs/…/policy.safetensors policy.onnx")
+def export(
+    agent: Annotated[
+        str, typer.Argument(metavar="AGENT", help="A checkpoint's path, or the name of a trained policy.")
+    ],
+    out: Annotated[str, typer.Argument(metavar="FILE", help="The ONNX file to write.")],
+) -> None:
+    """Write a trained policy as an ONNX file."""
+    from pigenv.agent import find_agent
+    from pigenv.agents.checkpoint import PolicyAgent
+    from pigenv.agents.onnx_export import export_onnx
+
+    found = find_agent(agent)
+    if not isinstance(found, PolicyAgent):
+        raise OptionError(f"only a trained policy can be exported; {agent!r} is none")
+    export_onnx(found, out)
+    typer.echo(f"written to {out}")
+
+
 @app.command(epilog="Example: pigenv bench batch --json, or pigenv bench training")
 def bench(
     layer: Annotated[

@@ -62,7 +62,7 @@ def sweep(overrides: Sequence[str]) -> None:
         key, equals, value = each.partition("=")
         composed([f"{key}{equals}{value.split(',')[0] if value[:1] not in '[{' else value}"])
     before = sys.argv
-    sys.argv = ["pigenv train", *overrides, "--multirun"]
+    sys.argv = ["pigenv", *overrides, "--multirun"]
     try:
         main()
     finally:

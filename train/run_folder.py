@@ -257,4 +257,5 @@ def _version(name: str) -> str | None:
 
 def command_line() -> str:
     """The command that started this process, for a person to run again."""
-    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    name = Path(sys.argv[0]).name
+    return shlex.join(["pigenv" if name == "cli.py" else name, *sys.argv[1:]])

@@ -17,9 +17,11 @@ from pigenv.agents.checkpoint import load_checkpoint
 from pigenv.cli import app
 from pigenv.errors import CheckpointError, OptionError, SeedError, UnknownNameError
 from pigenv.evaluate.evaluation import evaluate
+from pigenv.train.compare import curve_of, draw
 from pigenv.train.config import composed, recipes
 from pigenv.train.demo import demo
 from pigenv.train.run import run
+from pigenv.train.ship import ship
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -239,3 +241,31 @@ def test_the_demo_leaves_everything_it_names(tmp_path):
     assert "pig10/counting" in page
     against = [entry["against"] for entry in document["results"]]
     assert against == ["uniform", "pig10/greedy", "pig10/careful", "pig10/counting", "all"]
+
+
+def test_algorithms_are_drawn_against_the_clock(trained, tmp_path):
+    """The picture takes its points from the runs' metrics; runs of different games are not mixed."""
+    folder, _ = trained
+    name, curve = curve_of(folder)
+    assert name == "maskable_ppo"
+    assert [seconds for seconds, _ in curve] == sorted(seconds for seconds, _ in curve)
+    assert all(0 <= value <= 1 for _, value in curve)
+    draw([folder, folder], tmp_path / "compare.png")
+    assert (tmp_path / "compare.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(OptionError, match="none"):
+        draw([], tmp_path / "none.png")
+
+
+def test_a_run_is_shipped_with_its_card(tmp_path):
+    """The policy is copied as it is, and the card has command, seed and a result for every table size."""
+    settings = [
+        "algo=dmc", "game.preset=small", "game.num_players=2", "game.max_players=3", "algo.total_steps=500",
+        "algo.num_tables=8", "algo.n_steps=8", "algo.eval_deals=2", "algo.threads=1", "algo.hidden=[8]",
+    ]  # fmt: skip
+    folder, checkpoint = run(composed([*settings, "seed=9", f"out='{tmp_path / 'run'}'"]))
+    card = ship(folder, 5, tmp_path / "shipped")
+    assert (tmp_path / "shipped" / "pig10_v0.safetensors").read_bytes() == Path(checkpoint).read_bytes()
+    assert json.loads((tmp_path / "shipped" / "pig10_v0.json").read_text(encoding="utf-8")) == card
+    assert card["seed"] == 9
+    assert [entry["num_players"] for entry in card["results"]] == [2, 3]
+    assert all(entry["deals"] == 5 for entry in card["results"])
