@@ -41,7 +41,12 @@ ACTIVATIONS: Final[dict[str, Callable[[np.ndarray], np.ndarray]]] = {
 _NO_HASH: Final = "0" * 64
 _HASH_PLACE: Final = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _LENGTH_BYTES: Final = 8  # a safetensors file begins with the length of its header
-_KINDS: Final = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "I64": np.dtype("<i8"), "I32": np.dtype("<i4")}
+_KINDS: Final[dict[str, np.dtype[Any]]] = {
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+}
 _READABLE: Final = 0o644
 _BIT_SHARE: Final = 2.0**-32
 _HALF_WORD: Final = np.uint64(32)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -57,4 +57,5 @@ def export_onnx(agent: PolicyAgent, path: str | os.PathLike[str]) -> None:
     about: dict[str, Any] = {**agent.game.settings(), "game_digest": agent.game.digest, "about": agent.about}
     helper.set_model_props(model, {name: json.dumps(value) for name, value in about.items()})
     onnx.checker.check_model(model)
-    write_whole(Path(path), model.SerializeToString())
+    data: bytes = cast(Any, model).SerializeToString()
+    write_whole(Path(path), data)

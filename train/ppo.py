@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pigenv.game import Game
 from pigenv.train.config import PPOConfig
-from pigenv.train.network import Mlp, entropy_of, masked_log_probabilities
+from pigenv.train.network import entropy_of, masked_log_probabilities
 from pigenv.train.progress import Progress
 from pigenv.train.run_folder import RunFolder
 from pigenv.train.selfplay import SelfPlayLearner, learn
@@ -42,7 +42,7 @@ class PPO(SelfPlayLearner):
         steps, tables, most = config.n_steps, config.num_tables, self.tables.most
         if self.full:
             seen = most * game.layout.size
-            self.critic = Mlp(seen, config.hidden, 1, self.generator, device=self.device)
+            self.critic = self.network(seen, 1)
             self.networks["critic"] = self.critic
             self.everything = np.zeros((steps + 1, tables, most, game.layout.size), np.float32)
         self.optimizer_of(list(self.networks.values()))

@@ -70,12 +70,17 @@ class SelfPlayLearner:
         self.chance = np.random.Generator(np.random.PCG64(words[1]))
         self.generator = torch.Generator().manual_seed(int(words[2].generate_state(1, np.uint64)[0] >> 1))
         self.layers = [*(f"hidden_{number}" for number in range(len(config.hidden))), "logits"]
-        self.actor = Mlp(game.layout.size, config.hidden, outputs, self.generator, device=self.device)
+        self.actor = self.network(game.layout.size, outputs)
         self.networks: dict[str, Mlp] = {"actor": self.actor}
         self.steps = self.updates = 0
         self._past: dict[int, Arrays] = {}
 
     # --- networks ----------------------------------------------------------------------------------------------------
+
+    def network(self, inputs: int, outputs: int) -> Mlp:
+        """A network with the settings' hidden layers."""
+        config = self.settings
+        return Mlp(inputs, config.hidden, outputs, self.generator, device=self.device, precision=config.precision)
 
     def optimizer_of(self, networks: Sequence[Mlp]) -> torch.optim.Adam:
         """Adam over all parameters of some networks."""

@@ -23,14 +23,16 @@ REPEATS: Final = 3
 EPOCHS: Final = 4
 BATCH: Final = 4096  # of ppo; MaskablePPO's, on copies, is smaller, which it needs to learn from as few decisions
 COPIES_BATCH: Final = 512
-PPO_SIDE, NATIVE, PLAIN = "ppo", "MaskablePPO, native tables", f"MaskablePPO, {COPIES} copies"
+PPO_SIDE, HALF, NATIVE = "ppo", "ppo, bfloat16", "MaskablePPO, native tables"
+PLAIN: Final = f"MaskablePPO, {COPIES} copies"
 
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the learners: how many tables it has, and what makes an update and says how many decisions it was."""
+    """One of the learners: how many tables and threads it has, and what makes an update and says how many decisions."""
 
     tables: int
+    threads: int
     update: Callable[[], int]
 
 
@@ -67,7 +69,7 @@ def measure_training(
             "epochs": EPOCHS,
             "num_players": game.num_players,
             "batch": side.tables,
-            "threads": threads,
+            "threads": side.threads,
             "per_second": round(statistics.median(rates[name])),
             "lowest": round(min(rates[name])),
             "highest": round(max(rates[name])),
@@ -77,7 +79,7 @@ def measure_training(
     ]
     ratios = {
         name: round(statistics.median(a / b for a, b in zip(rates[name], rates[PLAIN], strict=True)), 2)
-        for name in (PPO_SIDE, NATIVE)
+        for name in (PPO_SIDE, HALF, NATIVE)
     }
     return {"format": "pigenv.bench/1", "machine": machine(), "results": results, "ratios": ratios}
 
@@ -92,20 +94,26 @@ def _sides(game: Game, threads: int) -> dict[str, _Side]:
         from pigenv.train.ppo import PPO
     except ModuleNotFoundError as error:
         raise MissingExtraError(str(error.name), "train") from error
-    own = PPO(game, PPOConfig(threads=threads, n_epochs=EPOCHS, batch_size=BATCH), 0)
     native = MaskablePPOConfig(n_epochs=EPOCHS, torch_threads=threads)
     decisions = native.num_envs * native.n_steps
+    # A second thread makes SB3 slower where its batches are small.
     plain = MaskablePPOConfig(
-        n_epochs=EPOCHS, torch_threads=threads, num_envs=COPIES, n_steps=decisions // COPIES, batch_size=COPIES_BATCH
+        n_epochs=EPOCHS, torch_threads=1, num_envs=COPIES, n_steps=decisions // COPIES, batch_size=COPIES_BATCH
     )
     network = _same_network(native.hidden)
     tables = SeatVecEnv(game, native.num_envs, seed=0, opponents="uniform")
     copies = DummyVecEnv([lambda: SeatEnv(game, opponents="uniform")] * COPIES)
 
-    def update() -> int:
-        before = own.steps
-        own.update(0.0)
-        return own.steps - before
+    def ours(precision: str) -> _Side:
+        config = PPOConfig(threads=threads, n_epochs=EPOCHS, batch_size=BATCH, precision=precision)
+        learner = PPO(game, config, 0)
+
+        def update() -> int:
+            before = learner.steps
+            learner.update(0.0)
+            return learner.steps - before
+
+        return _Side(config.num_tables, threads, update)
 
     def sb3(env: Any, config: MaskablePPOConfig) -> Callable[[], int]:
         model = make_model(env, config, 0, network)
@@ -113,7 +121,7 @@ def _sides(game: Game, threads: int) -> dict[str, _Side]:
         def learn() -> int:
             import torch
 
-            torch.set_num_threads(threads)  # ours has threads of its own
+            torch.set_num_threads(config.torch_threads)  # ours has threads of its own
             model.learn(decisions)
             torch.set_num_threads(1)
             return decisions
@@ -121,9 +129,10 @@ def _sides(game: Game, threads: int) -> dict[str, _Side]:
         return learn
 
     return {
-        PPO_SIDE: _Side(own.config.num_tables, update),
-        NATIVE: _Side(native.num_envs, sb3(tables, native)),
-        PLAIN: _Side(COPIES, sb3(copies, plain)),
+        PPO_SIDE: ours("float32"),
+        HALF: ours("bfloat16"),
+        NATIVE: _Side(native.num_envs, threads, sb3(tables, native)),
+        PLAIN: _Side(COPIES, 1, sb3(copies, plain)),
     }
 
 

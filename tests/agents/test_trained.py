@@ -1,4 +1,4 @@
-"""The policies that come with the suite: there, small, described, playing at every size, better than the hand-written."""
+"""The policies that come with the suite: small, described, at home at every size, better than the hand-written."""
 
 import json
 

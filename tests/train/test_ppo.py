@@ -73,6 +73,7 @@ def test_settings_fall_in_a_straight_line():
 CONFIGS = {
     "ppo": (PPO, PPOConfig(**TINY, learning_rate=3e-3)),
     "ppo, full critic": (PPO, PPOConfig(**TINY, learning_rate=3e-3, critic="full")),
+    "ppo, bfloat16": (PPO, PPOConfig(**TINY, learning_rate=3e-3, precision="bfloat16")),
     "ppo, rivals": (
         PPO,
         PPOConfig(

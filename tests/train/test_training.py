@@ -240,7 +240,7 @@ def test_the_demo_leaves_everything_it_names(tmp_path):
     page = Path(document["files"]["report"]).read_text(encoding="utf-8")
     assert "pig10/counting" in page
     against = [entry["against"] for entry in document["results"]]
-    assert against == ["uniform", "pig10/greedy", "pig10/careful", "pig10/counting", "all"]
+    assert against == ["uniform", "pig10/greedy", "pig10/careful", "pig10/counting", "pig10/trained", "all"]
 
 
 def test_algorithms_are_drawn_against_the_clock(trained, tmp_path):
