@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; say which Python to use: make PYTHON=python3 demo" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install -q -c constraints.txt torch==2.13.0 -e '.[all,sb3,openspiel,test,lint]'
+	$(PIP) install -q -c constraints.txt torch==2.13.0 -e '.[all,onnx,sb3,openspiel,test,lint]'
 	@touch $@
 
 demo: $(VENV)/.installed

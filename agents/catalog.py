@@ -1,8 +1,9 @@
 """Which agents there are, and how one is found by its name.
 
 A name is, in this order: `uniform`; `search` or `flat`, with settings after a colon (see `pigenv.agents.search`);
-`game/player`, a hand-written player of a game; the path of a checkpoint, with `:sample` after it for one that draws its
-actions, or of an SB3 archive or ONNX file; `module:Class`, anybody's own agent.
+`game/player`, a hand-written player of a game; `game/trained`, the policy that comes with it; the path of a checkpoint,
+with `:sample` after it for one that draws its actions, or of an SB3 archive or ONNX file; `module:Class`, anybody's own
+agent.
 
 Hand-written players are found by themselves: those of the game `pig10` are the `PLAYERS` of the module
 `pigenv.agents.pig10`, and those of a game in another package the `PLAYERS` of the module that its entry point of the
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from copy import copy
 from functools import cache
 from importlib import import_module, metadata
 from importlib.machinery import PathFinder
@@ -26,22 +28,33 @@ from typing import Final
 from pigenv import registry
 from pigenv.agent import Agent, KernelAgent
 from pigenv.agents import search
-from pigenv.agents.checkpoint import SAMPLE, PolicyAgent, load_checkpoint
+from pigenv.agents.checkpoint import SAMPLE, SUFFIX, PolicyAgent, load_checkpoint
 from pigenv.agents.foreign import ONNX, SB3, ForeignAgent, load_onnx, load_sb3
 from pigenv.agents.uniform import UNIFORM
 from pigenv.errors import AgentError, CheckpointError, UnknownNameError, closest
 from pigenv.game import Act, Definition, Game
 
-__all__ = ["find", "names", "players"]
+__all__ = ["PRETRAINED", "TRAINED", "find", "names", "players"]
 
 ENTRY_POINTS: Final = "pigenv.agents"
+TRAINED: Final = "trained"
 _PACKAGE: Final = "pigenv.agents"
+PRETRAINED: Final = Path(__file__).resolve().parent / "pretrained"
+"""The folder of the policies that come with the suite: checkpoints named after their games, a card beside each."""
 
 
 def names(game: Game | Definition | None = None) -> list[str]:
-    """The names of the agents that come with the suite, weakest first: of one game, or of all."""
+    """The names of the agents that come with the suite, weakest first: of one game, or of all.
+
+    A trained policy is named where it can play: of a `Game`, at that table.
+    """
     games = registry.definitions() if game is None else [_definition(game)]
-    return [UNIFORM.name, *(f"{each.base}/{player}" for each in games for player in players(each.base))]
+    found = [UNIFORM.name]
+    for each in games:
+        found += [f"{each.base}/{player}" for player in players(each.base)]
+        if is_file(_trained_path(each)) and (not isinstance(game, Game) or _can_play(each, game)):  # noqa: PTH113
+            found.append(f"{each.base}/{TRAINED}")
+    return found
 
 
 def find(name: str, game: Game | Definition | None = None) -> Agent:
@@ -66,6 +79,10 @@ def find(name: str, game: Game | Definition | None = None) -> Agent:
     base, slash, player = name.partition("/")
     if slash and player in players(base):
         return _hand_written(base, player, game)
+    if slash and player.removesuffix(SAMPLE) == TRAINED and base in registry.names():
+        trained = _trained_path(registry.definition(base))
+        if is_file(trained):  # noqa: PTH113
+            return _trained(name, trained, game)
     path = name.removesuffix(SAMPLE)
     if is_file(path):  # noqa: PTH113
         return _policy(path, name != path, game)
@@ -157,6 +174,31 @@ def _policy(path: str, sample: bool, game: Game | Definition | None) -> Agent:
     if isinstance(game, Game):
         agent.check(game)
     return agent
+
+
+def _trained_path(definition: Definition) -> Path:
+    """Where the policy that comes with a game lies, if there is one for its version."""
+    return PRETRAINED / f"{definition.id}{SUFFIX}"
+
+
+def _trained(name: str, path: Path, game: Game | Definition | None) -> Agent:
+    """The policy that comes with a game, under its name in the catalog."""
+    return _renamed(_policy(str(path), name.endswith(SAMPLE), game), name)
+
+
+@cache
+def _renamed(agent: PolicyAgent, name: str) -> PolicyAgent:
+    other = copy(agent)
+    other.name = name
+    return other
+
+
+def _can_play(definition: Definition, table: Game) -> bool:
+    try:
+        _policy(str(_trained_path(definition)), False, table)
+    except CheckpointError:
+        return False
+    return True
 
 
 # --- anybody's own ----------------------------------------------------------------------------------------------------

@@ -501,40 +501,69 @@ def _listing(numbers: Sequence[float]) -> str:
 
 
 @app.command(
-    epilog="Example: pigenv train pig10 algo.max_seconds=60 'algo.opponents=[pig10/careful]'",
+    epilog="Examples: pigenv train pig10 algo=dmc algo.max_seconds=60, or pigenv train --resume runs/…",
     context_settings={"ignore_unknown_options": False},
 )
 def train(
-    game: GameArgument,
+    game: Annotated[
+        str | None, typer.Argument(metavar="GAME", help="A game, such as pig10; `pigenv list` names them.")
+    ] = None,
     overrides: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]…", help="Settings of the run, such as algo.n_steps=32.")
+        list[str] | None,
+        typer.Argument(metavar="[KEY=VALUE]…", help="Settings of the run, such as algo=dmc algo.n_steps=32."),
     ] = None,
     preset: PresetOption = None,
     players: PlayersOption = None,
     rule: RuleOption = None,
-    seed: SeedOption = 0,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Where all chance comes from, 0 … 2^64-1; 0 by default.")
+    ] = None,
     out: Annotated[
         str | None, typer.Option("--out", metavar="DIR", help="The run's folder; a new one in runs/.")
     ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="DIR", help="Go on with the run of this folder instead.")
+    ] = None,
+    multirun: Annotated[
+        bool, typer.Option("--multirun", help="One run for each combination of values, as in algo.n_steps=32,64.")
+    ] = False,
     show: Annotated[bool, typer.Option("--show", help="Only print the settings that the run would have.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Train an agent; leaves settings, metrics, learning curve and checkpoint in a folder."""
     from dataclasses import asdict
+    from pathlib import Path
 
     from pigenv.train.config import composed
-    from pigenv.train.run import run
+    from pigenv.train.run import resume as run_on
+    from pigenv.train.run import run, sweep
 
-    table = chosen_game(game, preset, players, rule)
-    config = composed(overrides or [])
-    config.game.name, config.game.preset, config.game.num_players = table.definition.base, preset, table.num_players
-    config.game.rules.update(parsed_rules(rule or ()))
-    config.seed = seed or config.seed
-    config.out = out or config.out
-    if show:
-        print_json(asdict(config))
-        return
-    folder, checkpoint = run(config)
+    if resume is not None:
+        if any(given is not None for given in (game, overrides, preset, players, rule, seed, out)) or multirun or show:
+            raise OptionError("--resume takes no other settings: a run goes on with those that it began with")
+        folder, checkpoint = run_on(Path(resume))
+    elif game is None:
+        raise OptionError("name the game to train for, such as: pigenv train pig10")
+    else:
+        table = chosen_game(game, preset, players, rule)
+        given = {"name": table.definition.base, "preset": preset, "num_players": players}
+        if multirun:
+            if out is not None or show or rule:
+                raise OptionError("--multirun takes no --out, --show or --rule; give rules as game.rules.NAME=VALUE")
+            wanted = [f"game.{name}={value}" for name, value in given.items() if value is not None]
+            sweep([*wanted, *([f"seed={seed}"] if seed is not None else []), *(overrides or [])])
+            return
+        config = composed(overrides or [])
+        for name, value in given.items():
+            if value is not None:
+                setattr(config.game, name, value)
+        config.game.rules.update(parsed_rules(rule or ()))
+        config.seed = config.seed if seed is None else seed
+        config.out = out or config.out
+        if show:
+            print_json(asdict(config))
+            return
+        folder, checkpoint = run(config)
     if as_json:
         print_json({"folder": str(folder), "checkpoint": checkpoint})
     else:
@@ -892,6 +921,25 @@ def strength(
         typer.echo(f"written to {path} and {path.with_suffix('.json')}")
 
 
+@app.command(epilog="Example: pigenv export runs/…/policy.safetensors policy.onnx")
+def export(
+    agent: Annotated[
+        str, typer.Argument(metavar="AGENT", help="A checkpoint's path, or the name of a trained policy.")
+    ],
+    out: Annotated[str, typer.Argument(metavar="FILE", help="The ONNX file to write.")],
+) -> None:
+    """Write a trained policy as an ONNX file."""
+    from pigenv.agent import find_agent
+    from pigenv.agents.checkpoint import PolicyAgent
+    from pigenv.agents.onnx_export import export_onnx
+
+    found = find_agent(agent)
+    if not isinstance(found, PolicyAgent):
+        raise OptionError(f"only a trained policy can be exported; {agent!r} is none")
+    export_onnx(found, out)
+    typer.echo(f"written to {out}")
+
+
 @app.command(epilog="Example: pigenv bench batch --json, or pigenv bench training")
 def bench(
     layer: Annotated[
@@ -929,7 +977,7 @@ def bench(
         return
     rows = [
         (
-            f"{each['layer']}, {each['side']}, epochs {each['epochs']}" if "side" in each else each["layer"],
+            f"{each['layer']}, {each['side']}" if "side" in each else each["layer"],
             each["num_players"],
             each["batch"],
             each["threads"],
@@ -941,8 +989,8 @@ def bench(
     # Of search it is simulations, each played to the end of the round.
     heads = ("layer", "seats", "tables", "threads", "decisions/s", "lowest – highest")
     _print_table(f"{table.definition.name}, median of {document['results'][0]['repeats']}", heads, rows)
-    for epochs, ratio in document.get("ratios", {}).items():
-        typer.echo(f"{ratio} times as fast on the native tables with epochs {epochs}")
+    for side, ratio in document.get("ratios", {}).items():
+        typer.echo(f"{side}: {ratio} times as fast as {document['results'][-1]['side']}")
 
 
 @app.command(epilog="Example: pigenv demo --seconds 60")

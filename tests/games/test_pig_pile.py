@@ -14,7 +14,6 @@ import pytest
 from scipy import stats
 
 from pigenv import registry
-from pigenv.errors import DealError, OptionError
 from pigenv.game import ANYBODY, REWARDS, Game
 from pigenv.games.pig_pile import (
     DEFINITION,
@@ -30,8 +29,8 @@ from pigenv.games.pig_pile import (
 )
 from pigenv.kernel import COMPILED, below, draw, kernel
 from pigenv.table import EPISODE, Table, loops
-from tests.naive.pig_pile import CARDS, NaivePigPile, sorted_cards
-from tests.naive.pig_pile_cases import CASES, DECKS, EN, JP, Case, Deck
+from tests.naive.pig_pile import NaivePigPile, sorted_cards
+from tests.naive.pig_pile_cases import CASES, DECKS, Case, Deck
 from tests.strategies import pig_pile_rules
 
 pytestmark = pytest.mark.rules
