@@ -110,6 +110,20 @@ class Record:
         _check_shape(found)
         return cls(**found)
 
+    def _repr_html_(self) -> str:
+        """The final position and what was called out, in a notebook."""
+        from html import escape
+
+        from pigenv.render.svg import draw_svg
+
+        calls, last = [], None
+        for last in replay(self):
+            calls.append(f"<li>seat {last.seat}: {escape(last.action)} {escape(last.called)}</li>")
+        picture = draw_svg(last.scene, last.game.definition.base, self.agents) if last is not None else ""
+        results = f"{self.outcome}; scores {self.scores}; returns {self.returns}"
+        steps = f"<details><summary>{len(calls)} steps</summary><ol>{''.join(calls)}</ol></details>"
+        return f"<p>{escape(self.game)}: {escape(results)}</p>{picture}{steps}"
+
     def table_game(self) -> Game:
         """The game that was played, at its table.
 
@@ -655,6 +669,12 @@ class Replayed:
     def scene_before(self) -> Scene:
         """The open table as it was."""
         return self.game.definition.scene(self.before[0], self.game.row[0], ANYBODY)
+
+    def _repr_html_(self) -> str:
+        """The open table after it, in a notebook."""
+        from pigenv.render.svg import draw_svg
+
+        return draw_svg(self.scene, self.game.definition.base)
 
     @cached_property
     def scores(self) -> np.ndarray:

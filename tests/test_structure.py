@@ -184,7 +184,10 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
         "sb3_contrib": ("pigenv.train",),
         "hydra": ("pigenv.train",),
         "matplotlib": ("pigenv.evaluate", "pigenv.train"),
-        "pygame": (),
+        "pygame": ("pigenv.render.image",),
+        "PIL": ("pigenv.render.image",),
+        "starlette": ("pigenv.web",),
+        "uvicorn": ("pigenv.web",),
     }
     for each in IMPORTS:
         top = each.target.split(".")[0]
