@@ -33,7 +33,7 @@ def test_pixels_have_the_places_of_the_drawing(game: str) -> None:
     assert cards
     for card in cards:
         # Below the index, at the left edge of the card: nothing is printed there, and nothing covers it.
-        x, y = card.x + card.w * 0.1, card.y + card.w * 0.95
+        x, y = card.x + card.w * 0.09, card.y + card.w * 0.78
         for picture, scale in ((pixels, 1), (large, 2)):
             found = picture[round(y * scale), round(x * scale)]
             assert np.abs(found - colour(faces.PAPER)).max() < 100 or card.w < 40
