@@ -1,14 +1,16 @@
 # make demo    from a fresh clone to a scored agent
-# make test    the whole test suite
+# make test    the whole test suite, but for:
+# make browser the page in Chromium; leaves screenshots in runs/screenshots
 # make check   style and types
 # make bench   how fast each layer is
+# make pictures   the pictures of the README, drawn from recorded games
 
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check bench clean
+.PHONY: demo test browser check bench pictures clean
 
 # One install for all targets. torch is pinned in the same command: alone, pip may take another release of it.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -21,7 +23,11 @@ demo: $(VENV)/.installed
 	$(BIN)/pigenv demo
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -m "not browser"
+
+browser: $(VENV)/.installed
+	@command -v $${PIGENV_CHROMIUM:-chromium} >/dev/null || { echo "make: no chromium; install it, or name one: PIGENV_CHROMIUM=…" >&2; exit 2; }
+	$(BIN)/python -m pytest -m browser
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -31,6 +37,10 @@ check: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/pigenv bench
+
+pictures: $(VENV)/.installed
+	$(BIN)/pigenv record pig10 --agents pig10/counting,pig10/careful --seed 4 --out runs/picture.jsonl
+	$(BIN)/pigenv replay runs/picture.jsonl --picture docs/pig10.svg --step 7 --seat 0
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info runs

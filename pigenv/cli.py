@@ -383,13 +383,27 @@ def replay(
     ] = False,
     line: Annotated[int | None, typer.Option("--line", min=1, help="Only the game on this line, from 1.")] = None,
     table: Annotated[bool, typer.Option("--table", help="Draw the table after every step.")] = False,
+    picture: Annotated[
+        str | None, typer.Option("--picture", metavar="FILE", help="Only draw one position, as .svg or .png.")
+    ] = None,
+    step: Annotated[
+        int | None, typer.Option("--step", min=0, help="With --picture: after how many decisions; the end if not said.")
+    ] = None,
+    seat: Annotated[
+        int | None, typer.Option("--seat", min=0, help="With --picture: whose view; the open table if not said.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show recorded games step by step, with what is called out, or check them."""
+    """Show recorded games step by step, with what is called out, or check them, or draw a position."""
+    if picture is None and (step is not None or seat is not None):
+        raise OptionError("--step and --seat go with --picture")
     if verify:
-        if line is not None or table:
-            raise OptionError("--verify checks the whole file and draws nothing; leave out --line and --table")
+        if line is not None or table or picture is not None:
+            raise OptionError("--verify checks the whole file and draws nothing; leave out --line, --table, --picture")
         _verify(file, as_json)
+        return
+    if picture is not None:
+        _draw(file, line, step, seat, picture)
         return
     from pigenv.records import numbered_records
     from pigenv.records import replay as replayed
@@ -413,6 +427,38 @@ def replay(
         raise OptionError(f"--line must be a line of {file}, which has {last}; got {line}")
     if as_json:
         print_json({"file": file, "games": shown})
+
+
+def _draw(file: str, line: int | None, step: int | None, seat: int | None, picture: str) -> None:
+    """Write a picture of one position of a game."""
+    from pathlib import Path
+
+    from pigenv.records import numbered_records, scene_of
+    from pigenv.records import replay as replayed
+    from pigenv.render.svg import draw_svg
+
+    path = Path(picture)
+    if path.suffix not in (".svg", ".png"):
+        raise OptionError(f"--picture must be a file that ends in .svg or .png; got {picture!r}")
+    found = next((each for number, each in numbered_records(file) if number == (line or number)), None)
+    if found is None:
+        raise OptionError(f"--line must be a line of {file}; got {line}")
+    steps = list(replayed(found))
+    at = len(steps) if step is None else step
+    if at > len(steps):
+        raise OptionError(f"--step must be 0 … {len(steps)}; got {step}")
+    if seat is not None and seat >= found.num_players:
+        raise OptionError(f"--seat must be 0 … {found.num_players - 1}; got {seat}")
+    game = steps[0].game
+    shown = steps[0].before if at == 0 else steps[at - 1].after
+    scene = scene_of(game, shown, seat)
+    if path.suffix == ".svg":
+        path.write_text(draw_svg(scene, game.definition.base, found.agents), encoding="utf-8")
+    else:
+        from pigenv.render.image import save_png
+
+        save_png(path, scene, game.definition.base, found.agents)
+    typer.echo(f"{picture}: {game.definition.name} after {at} of {len(steps)} steps")
 
 
 def _verify(file: str, as_json: bool) -> None:
@@ -578,13 +624,16 @@ def watch(
     from pigenv.web.viewer import Library, write_export
 
     library = Library(file)
-    for number, each in library.records.items():
-        try:
-            verify(each)
-        except RecordError as error:
-            raise RecordError(f"{file}, line {number}: {error}") from None
-        if agent is not None:
-            find_agent(agent, each.table_game())
+    with progress_bar(len(library.records), "records") as progress:
+        for done, (number, each) in enumerate(library.records.items()):
+            try:
+                verify(each)
+            except RecordError as error:
+                raise RecordError(f"{file}, line {number}: {error}") from None
+            if agent is not None:
+                find_agent(agent, each.table_game())
+            if progress is not None:
+                progress(done + 1)
     if export is None:
         if line is not None:
             raise OptionError("--line goes with --export; the page shows every game of the file")

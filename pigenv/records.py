@@ -39,6 +39,7 @@ __all__ = [
     "play_games",
     "read_records",
     "replay",
+    "scene_of",
     "verify",
     "verify_file",
     "write_records",
@@ -692,6 +693,17 @@ class Replayed:
     def ends_round(self) -> bool:
         """Whether the round, or the match, ended with it."""
         return bool(self.after["over"][0] != RUNNING or self.after["round"][0] != self.before["round"][0])
+
+
+def scene_of(game: Game, state: np.ndarray, seat: int | None = None) -> Scene:
+    """What lies where in a state, one record in an array of shape `(1,)`, as a seat sees it; None for all of it."""
+    row = game.row[0]
+    if seat is None:
+        return game.definition.scene(state[0], row, ANYBODY)
+    view = state.copy()
+    view["key"] = 0
+    game.definition.hide(view[0], row, seat)
+    return game.definition.scene(view[0], row, seat)
 
 
 def replay(record: Record) -> Iterator[Replayed]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from math import cos, radians, sin
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from pigenv.render.drawing import HEIGHT, WIDTH, Drawing, draw_table
 from pigenv.render.shapes import Ellipse, Rect, Shape, Text
 from pigenv.scene import Scene
 
-__all__ = ["Window", "draw_image", "to_pixels"]
+__all__ = ["Window", "draw_image", "save_png", "to_pixels"]
 
 # The font that comes with Pillow has few signs beyond ASCII.
 _PLAIN: Final = str.maketrans({"×": "x", "·": "-", "…": "...", "–": "-"})
@@ -38,6 +39,11 @@ def draw_image(scene: Scene, game: str = "", names: Sequence[str] = (), scale: f
         MissingExtraError: Pillow is not installed.
     """
     return to_pixels(draw_table(scene, game, names), scale)
+
+
+def save_png(path: Path, scene: Scene, game: str = "", names: Sequence[str] = (), scale: float = 2.0) -> None:
+    """Write `draw_image` to a PNG file."""
+    _pillow().Image.fromarray(draw_image(scene, game, names, scale)).save(path, "PNG", optimize=True)
 
 
 def to_pixels(drawing: Drawing, scale: float = 1.0) -> np.ndarray:

@@ -118,7 +118,7 @@ def game_hints(game: Game, view: np.ndarray) -> list[str]:
     hints = getattr(module, "hints", None)
     if not callable(hints):
         return []
-    found = hints(view[0], game.row[0])
+    found: Any = hints(view[0], game.row[0])
     if isinstance(found, str):
         return [found] if found else []
     if isinstance(found, Mapping):

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from pigenv.agent import find_agent
 from pigenv.errors import OptionError, PigenvError
-from pigenv.game import ANYBODY, RUNNING
-from pigenv.records import Record, Replayed, numbered_records, replay
+from pigenv.game import RUNNING
+from pigenv.records import Record, Replayed, numbered_records, replay, scene_of
 from pigenv.render.faces import card_name
 from pigenv.render.svg import card_svg
 from pigenv.table import Table
@@ -147,19 +147,12 @@ def document_of(record: Record, line: int = 1) -> dict[str, Any]:
     zones, its scores and what is called; `played` what led to it.
     """
     game = record.table_game()
-    scene_of, row = game.definition.scene, game.row[0]
     zones: dict[str, int] = {}
 
     def numbered(state: Any) -> list[dict[str, Any]]:
         views = []
-        table = Table(game)
-        table.start(0)
-        for seat in (ANYBODY, *range(game.num_players)):
-            shown = state
-            if seat != ANYBODY:
-                table.states[:] = state
-                shown = table.view(seat)
-            scene = scene_of(shown[0], row, seat)
+        for seat in (None, *range(game.num_players)):
+            scene = scene_of(game, state, seat)
             places = [zones.setdefault(json.dumps(asdict(zone)), len(zones)) for zone in scene.zones]
             views.append({"zones": places, "to_move": scene.to_move, "scores": scene.scores, "called": scene.called})
         return views
@@ -168,7 +161,7 @@ def document_of(record: Record, line: int = 1) -> dict[str, Any]:
     for each in replay(record):
         if not frames:
             frames.append({"views": numbered(each.before), "round": 0, "played": None})
-        before = scene_of(each.before[0], row, each.seat)
+        before = scene_of(game, each.before, each.seat)
         played = {
             "seat": each.seat,
             "action": each.action,

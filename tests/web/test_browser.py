@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -270,10 +271,10 @@ def test_rules_and_players_are_set_on_the_page(tab: Tab, url: str) -> None:
     for words in ("hand size 4", "five clamp true", 'same rule "off"'):
         assert words in page.locator("#subtitle").inner_text()
     page.click("#new")
-    page.fill("#rule-hand_size", "99")
+    page.fill("#rule-deck_counts", "1, 2")
     page.click("#deal")
     page.wait_for_selector("#notice:not([hidden])")
-    assert "hand_size" in page.locator("#notice").inner_text()
+    assert "deck_counts" in page.locator("#notice").inner_text()
 
 
 def test_two_tabs_show_one_game(browser: Any, url: str) -> None:
@@ -332,7 +333,7 @@ def test_a_killed_server_comes_back(browser: Any, tmp_path: Path) -> None:
         tab.page.reload()
         assert tab.settle()
         assert tab.page.locator("#calls li").all_inner_texts() == after
-        running.terminate()
+        running.send_signal(signal.SIGINT)
         assert running.wait(30) == 0
     tab.context.close()
 

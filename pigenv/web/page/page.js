@@ -157,6 +157,7 @@ function take(view) {
   if (tabs && (!before || before.version !== view.version)) tabs.postMessage({ id: view.id, version: view.version });
   render();
   markTurn();
+  if (view.over && before && !before.over) $("result").querySelector("h2").focus();
   announce(before, view);
   follow();
 }
@@ -611,7 +612,7 @@ function drawResult() {
   if (!state.result) return;
   const cut = state.result.outcome === "truncated" ? element("p", {}, "The game was cut short by its limit of turns.") : null;
   $("result").replaceChildren(
-    element("h2", {}, ending(state)),
+    element("h2", { tabindex: "-1" }, ending(state)),
     cut ?? "",
     element(
       "div",
