@@ -35,6 +35,7 @@ class Scene:
         zones: Every place where cards lie, the middle first, then seat by seat.
         scores: Each seat's points as they stand.
         called: The pile value or event last called out; empty where there is none.
+        hints: What a good player would look at, in sentences, where the seat that looks is to move; shown on demand.
     """
 
     num_players: int
@@ -43,3 +44,4 @@ class Scene:
     zones: tuple[Zone, ...]
     scores: tuple[float, ...]
     called: str = ""
+    hints: tuple[str, ...] = ()

@@ -1,9 +1,7 @@
-"""What an agent thinks of the moves in a position, and what the game itself has to say about them."""
+"""What an agent thinks of the moves in a position."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,11 +9,10 @@ import numpy as np
 
 from pigenv.agent import Agent, Decisions, KernelAgent
 from pigenv.errors import AgentError, PigenvError
-from pigenv.game import Game
 from pigenv.kernel import seed_keys
 from pigenv.table import Table, loops
 
-__all__ = ["Advice", "advise", "decide", "game_hints"]
+__all__ = ["Advice", "advise", "decide"]
 
 ASKED: Final = 256
 """How often a player without a policy of its own is asked, to see how often it makes each move."""
@@ -81,14 +78,21 @@ def advise(table: Table, agent: Agent) -> Advice:
     """An agent's ranking of the moves that the seat to move has, from what that seat knows.
 
     An agent with a method `policy(decisions)` (probabilities, float, `(n, num_actions)`) is taken at its word, and one
-    with `value(decisions)` (float, `(n,)`) too; a hand-written player is asked many times with other chance; any other
-    agent is asked once.
+    with `value(decisions)` (float, `(n,)`) too; of a search (`analyse`) count the shares of its visits, and the worth
+    of the action it visited most; a hand-written player is asked many times with other chance; any other agent once.
     """
     views, seats, masks, keys = _decision(table)
     decisions = Decisions(table.game, views, seats, masks.copy(), keys)
-    policy, value = getattr(agent, "policy", None), getattr(agent, "value", None)
+    policy, value, analyse = (getattr(agent, name, None) for name in ("policy", "value", "analyse"))
+    worth = float(np.asarray(value(decisions))[0]) if callable(value) else None
     if callable(policy):
         shares, asked = np.asarray(policy(decisions), np.float64)[0], 0
+    elif callable(analyse):
+        found, asked = analyse(decisions), 0
+        # Where only one action is legal, nothing was searched.
+        shares = masks[0] * found.visits[0] if found.visits[0].any() else masks[0].astype(np.float64)
+        shares = shares / shares.sum()
+        worth = float(found.worths[0][shares.argmax()]) if found.visits[0].any() else None
     else:
         asked = ASKED if isinstance(agent, KernelAgent) else 1
         chances = _keys(keys[0], asked)
@@ -97,7 +101,6 @@ def advise(table: Table, agent: Agent) -> Advice:
         shares = np.bincount(chosen, minlength=table.game.num_actions) / asked
     legal = np.flatnonzero(masks[0])
     order = sorted(legal.tolist(), key=lambda action: -shares[action])
-    worth = float(np.asarray(value(decisions))[0]) if callable(value) else None
     return Advice(agent.name, [(table.game.action_texts[a], float(shares[a])) for a in order], worth, asked)
 
 
@@ -106,21 +109,3 @@ def _keys(first: np.uint64, count: int) -> np.ndarray:
     found = np.array([seed_keys(k)[1] ^ first for k in range(count)], np.uint64)
     found[0] = first
     return found
-
-
-def game_hints(game: Game, view: np.ndarray) -> list[str]:
-    """What the game's own file says about a position, where it has a function `hints(view, rules)`.
-
-    The function gets the record that the seat to move knows and the row of rules. It gives sentences, or sentences by
-    the action they are about.
-    """
-    module = sys.modules[game.definition.scene.__module__]
-    hints = getattr(module, "hints", None)
-    if not callable(hints):
-        return []
-    found: Any = hints(view[0], game.row[0])
-    if isinstance(found, str):
-        return [found] if found else []
-    if isinstance(found, Mapping):
-        return [f"{name}: {text}" for name, text in found.items()]
-    return [str(each) for each in found]

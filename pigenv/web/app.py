@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from pigenv import registry
 from pigenv.errors import MissingExtraError, OptionError, PigenvError, UnknownNameError, UsageError, closest
-from pigenv.game import Definition
+from pigenv.game import Definition, describe
 from pigenv.table import checked_seed
 from pigenv.web.session import PERSON, Session
 from pigenv.web.store import Store
@@ -248,6 +248,9 @@ def _offer(definition: Definition, agents: Sequence[str]) -> dict[str, Any]:
             "choices": each.metadata["choices"],
             "low": each.metadata["low"],
             "high": each.metadata["high"],
+            "words": describe(each),
+            # Whether anything but the choices may be given.
+            "free": each.metadata["low"] is not None or bool(each.metadata.get("letters")),
         }
         for each in dataclasses.fields(definition.rules)
     ]

@@ -7,6 +7,7 @@ follows from them, so a game goes on where it was when the server is started aga
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
@@ -20,20 +21,23 @@ from pigenv.game import ANYBODY, RUNNING, TRUNCATED, Game
 from pigenv.records import Record, Recorder
 from pigenv.scene import Scene
 from pigenv.table import Table
-from pigenv.web.advice import advise, decide, game_hints
+from pigenv.web.advice import advise, decide
 from pigenv.web.moves import COMMITMENTS, Move, described, why_not
 
 __all__ = ["PERSON", "Session", "scene_document"]
 
 PERSON: Final = "person"
 FORMAT: Final = "pigenv.session/1"
+LATEST_MS: Final = 30_000  # later than any hand comes down
 _WORLDS: Final = 8  # deals in which is looked for another move that would have looked the same
 _LOG: Final = 60  # calls that a page is told of
 
 
 def scene_document(scene: Scene) -> dict[str, Any]:
-    """A scene as JSON."""
-    return asdict(scene)
+    """A scene as JSON, without its hints, which are shown on demand."""
+    document = asdict(scene)
+    del document["hints"]
+    return document
 
 
 class Session:
@@ -222,8 +226,8 @@ class Session:
             UsageError: No card was about to be shown.
             OptionError: No number of milliseconds.
         """
-        if milliseconds is not None and (type(milliseconds) is not int or not 1 <= milliseconds <= 60_000):
-            raise OptionError(f"a reaction must be 1 … 60000 milliseconds or null; got {milliseconds!r}")
+        if milliseconds is not None and (type(milliseconds) is not int or not 1 <= milliseconds <= LATEST_MS):
+            raise OptionError(f"a reaction must be 1 … {LATEST_MS} milliseconds or null; got {milliseconds!r}")
         _, trigger, commitments = self._shown_next()
         own = "anticipate" if milliseconds is not None and not trigger else "wait"
         texts = [own, *commitments[1:]]
@@ -263,7 +267,7 @@ class Session:
             trial.step(self.game.action_number(text))
         reactions = (self._chance(trial) or {}).get("reactions", [])
         trigger = bool(reactions) and reactions[self.seat] is not None
-        new = [card for card in _open_cards(trial.scene(ANYBODY)) if card not in known]
+        new = list(_open_cards(trial.scene(ANYBODY)) - known)
         played = next((move["action"] for move in reversed(self.moves) if move["action"] not in COMMITMENTS), None)
         return (new[0] if new else played), trigger, commitments
 
@@ -366,7 +370,7 @@ class Session:
         labels = {move.action: move.label for move in self.legal_moves()}
         for each in advice["ranking"]:
             each["label"] = labels[each["action"]]
-        return {**advice, "notes": game_hints(self.game, self.table.view(self.seat))}
+        return {**advice, "notes": list(self.scene().hints)}
 
     def record(self) -> Record:
         """The record of the finished game.
@@ -417,6 +421,6 @@ class Session:
         return session
 
 
-def _open_cards(scene: Scene) -> list[str]:
-    """Every card that lies open, except in the ring."""
-    return [card for zone in scene.zones if zone.name != "ring" for card in zone.cards if card is not None]
+def _open_cards(scene: Scene) -> Counter[str]:
+    """Every card that lies open, except in the ring, how often."""
+    return Counter(card for zone in scene.zones if zone.name != "ring" for card in zone.cards if card is not None)

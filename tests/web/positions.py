@@ -9,6 +9,7 @@ from typing import Any
 from pigenv.render.faces import card_name
 from pigenv.scene import Scene
 from pigenv.web.moves import described, why_not
+from pigenv.web.session import scene_document
 from tests.render import scenes
 
 
@@ -37,7 +38,7 @@ def view_of(scene: Scene, game: str, actions: Sequence[str], called: str = "") -
         "my_turn": bool(actions),
         "reflex": False,
         "over": False,
-        "scene": asdict(scene),
+        "scene": scene_document(scene),
         "moves": [{**asdict(move), "call": ""} for move in moves],
         "reasons": reasons,
         "log": [{"step": 0, "round": 0, "seat": 1, "action": "8x1", "called": called or card_name("8", game)}],

@@ -165,11 +165,8 @@ def scene(view, rules, looking):
     zones = [Zone("ring", None, (None,) * int(view["left"])), Zone("pile", None, pile)]
     zones += [Zone("hand", seat, ()) for seat in range(n)]
     to_move = int(view["seat"]) if view["over"] == RUNNING else None
-    return Scene(n, to_move, looking, tuple(zones), tuple(float(p) for p in view["points"][:n]))
-
-
-def hints(view, rules):
-    return [f"{int(view['left'])} cards are left in the ring"]
+    return Scene(n, to_move, looking, tuple(zones), tuple(float(p) for p in view["points"][:n]),
+                 hints=(f"{int(view['left'])} cards are left in the ring",) if looking == to_move else ())
 
 
 def call_out(before, after, rules, action):

@@ -645,7 +645,7 @@ async function hint() {
 
 function drawAdvice(found, played) {
   const offer = setup?.games.find((each) => each.game === (film ? film.document.game : state?.game));
-  const source = found.asked === 0 ? "by its policy" : found.asked === 1 ? "its choice" : `asked ${found.asked} times`;
+  const source = found.asked === 0 ? "its own numbers" : found.asked === 1 ? "its choice" : `asked ${found.asked} times`;
   const names = offer ? [...new Set([found.agent, ...offer.agents, ...(state ? state.agents.filter((_, seat) => seat !== state.seat) : [])])] : [];
   const who = film || !offer
     ? element("p", {}, `${found.agent}, ${source}`)
@@ -795,19 +795,23 @@ function ruleRow(option, preset) {
     if (JSON.stringify(next) === JSON.stringify(given)) delete draft.rules[option.name];
     else draft.rules[option.name] = next;
   };
-  const parsed = (text) => (/^-?\d+$/.test(text.trim()) ? Number(text) : text.trim());
-  const list = (text) => text.split(/[\s,]+/).filter(Boolean).map((part) => parsed(part));
+  const parsed = (text) => {
+    if (text.trim() === "") return given;
+    return option.low !== null && /^-?\d+$/.test(text.trim()) ? Number(text) : text.trim();
+  };
+  const list = (text) => (text.trim() === "" ? given : text.split(/[\s,]+/).filter(Boolean).map(parsed));
   const described = `${id}-meaning`;
+  const about = { id, "aria-describedby": described };
   let control;
-  if (option.kind === "bool") control = element("input", { type: "checkbox", id, checked: value, onchange: (event) => set(event.target.checked), "aria-describedby": described });
-  else if (option.choices.length && option.low === null) control = select(option.choices.map((each) => [each, words(each)]), value, set, { id, "aria-describedby": described });
-  else if (option.kind === "int" && !option.choices.length) control = element("input", { type: "number", id, value, min: option.low, max: option.high, step: 1, oninput: (event) => set(event.target.value === "" ? given : Number(event.target.value)), "aria-describedby": described });
-  else if (option.kind === "tuple") control = element("input", { type: "text", id, value: [].concat(value).join(", "), oninput: (event) => set(list(event.target.value)), "aria-describedby": described });
+  if (option.kind === "bool") control = element("input", { type: "checkbox", checked: value, onchange: (event) => set(event.target.checked), ...about });
+  else if (option.choices.length && option.free === false) control = select(option.choices.map((each) => [each, words(each)]), value, set, about);
+  else if (option.kind === "tuple" || Array.isArray(given)) control = element("input", { type: "text", value: [].concat(value ?? []).join(", "), oninput: (event) => set(list(event.target.value)), ...about });
+  else if (option.low !== null && !option.choices.length) control = element("input", { type: "number", value, min: option.low, max: option.high, step: 1, oninput: (event) => set(event.target.value === "" ? given : Number(event.target.value)), ...about });
   else {
     const offered = element("datalist", { id: `${id}-list` }, ...option.choices.map((each) => element("option", { value: each })));
-    control = element("span", {}, element("input", { type: "text", id, value, list: `${id}-list`, oninput: (event) => set(parsed(event.target.value)), "aria-describedby": described }), offered);
+    control = element("span", {}, element("input", { type: "text", value, list: `${id}-list`, oninput: (event) => set(parsed(event.target.value)), ...about }), offered);
   }
-  return element("div", { class: "rule" }, element("label", { for: id }, words(option.name)), control, element("div", { class: "meaning", id: described }, option.meaning));
+  return element("div", { class: "rule" }, element("label", { for: id }, words(option.name)), control, element("div", { class: "meaning", id: described }, `${option.meaning} ${capital(option.words)}`));
 }
 
 function choice() {
