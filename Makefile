@@ -1,15 +1,17 @@
 # make demo    from a fresh clone to a scored agent
-# make test    the whole test suite
+# make test    the whole test suite, but for:
+# make browser the page in Chromium; leaves screenshots in runs/screenshots
 # make nightly what takes too long for it
 # make check   style and types
 # make bench   how fast each layer is
+# make pictures   the pictures of the README, drawn from recorded games
 
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test nightly check bench clean
+.PHONY: demo test browser nightly check bench pictures clean
 
 # One install for all targets. torch is pinned in the same command: alone, pip may take another release of it.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -22,7 +24,11 @@ demo: $(VENV)/.installed
 	$(BIN)/pigenv demo
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -m "not browser and not nightly"
+
+browser: $(VENV)/.installed
+	@command -v $${PIGENV_CHROMIUM:-chromium} >/dev/null || { echo "make: no chromium; install it, or name one: PIGENV_CHROMIUM=…" >&2; exit 2; }
+	$(BIN)/python -m pytest -m browser
 
 nightly: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2 -m nightly
@@ -35,6 +41,10 @@ check: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/pigenv bench
+
+pictures: $(VENV)/.installed
+	$(BIN)/pigenv record pig10 --agents pig10/counting,pig10/careful --seed 4 --out runs/picture.jsonl
+	$(BIN)/pigenv replay runs/picture.jsonl --picture docs/pig10.svg --step 7 --seat 0
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info runs

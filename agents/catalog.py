@@ -128,8 +128,9 @@ def search_depth(base: str) -> int:
 
 
 def best(game: Game | Definition) -> str:
-    """The name of a game's best hand-written player."""
-    return names(game)[-1]
+    """The name of a game's best hand-written player; `uniform` where it has none."""
+    base = _definition(game).base
+    return f"{base}/{list(players(base))[-1]}" if players(base) else UNIFORM.name
 
 
 @cache

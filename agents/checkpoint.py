@@ -311,6 +311,18 @@ class PolicyAgent:
             return _drawn(masked, decisions.keys)
         return np.asarray(masked.argmax(axis=1), np.int64)
 
+    def policy(self, decisions: Decisions) -> np.ndarray:
+        """Its probability of each action, float64, shape `(n, num_actions)`; what is not legal has none.
+
+        Raises:
+            CheckpointError: The table is not one it can play at.
+        """
+        own_game, columns = self.check(decisions.game)
+        logits = self.logits(decisions.observed(own_game))[:, columns].astype(np.float64)
+        masked = np.where(decisions.action_masks == 1, logits, -np.inf)
+        weights = np.exp(masked - masked.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
     def check(self, table: Game) -> tuple[Game, np.ndarray]:
         """Its own layout at a table, and its index of each of the table's actions.
 

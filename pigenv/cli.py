@@ -396,13 +396,27 @@ def replay(
     ] = False,
     line: Annotated[int | None, typer.Option("--line", min=1, help="Only the game on this line, from 1.")] = None,
     table: Annotated[bool, typer.Option("--table", help="Draw the table after every step.")] = False,
+    picture: Annotated[
+        str | None, typer.Option("--picture", metavar="FILE", help="Only draw one position, as .svg or .png.")
+    ] = None,
+    step: Annotated[
+        int | None, typer.Option("--step", min=0, help="With --picture: after how many decisions; the end if not said.")
+    ] = None,
+    seat: Annotated[
+        int | None, typer.Option("--seat", min=0, help="With --picture: whose view; the open table if not said.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show recorded games step by step, with what is called out, or check them."""
+    """Show recorded games step by step, with what is called out, or check them, or draw a position."""
+    if picture is None and (step is not None or seat is not None):
+        raise OptionError("--step and --seat go with --picture")
     if verify:
-        if line is not None or table:
-            raise OptionError("--verify checks the whole file and draws nothing; leave out --line and --table")
+        if line is not None or table or picture is not None:
+            raise OptionError("--verify checks the whole file and draws nothing; leave out --line, --table, --picture")
         _verify(file, as_json)
+        return
+    if picture is not None:
+        _draw(file, line, step, seat, picture)
         return
     from pigenv.records import numbered_records
     from pigenv.records import replay as replayed
@@ -426,6 +440,38 @@ def replay(
         raise OptionError(f"--line must be a line of {file}, which has {last}; got {line}")
     if as_json:
         print_json({"file": file, "games": shown})
+
+
+def _draw(file: str, line: int | None, step: int | None, seat: int | None, picture: str) -> None:
+    """Write a picture of one position of a game."""
+    from pathlib import Path
+
+    from pigenv.records import numbered_records, scene_of
+    from pigenv.records import replay as replayed
+    from pigenv.render.svg import draw_svg
+
+    path = Path(picture)
+    if path.suffix not in (".svg", ".png"):
+        raise OptionError(f"--picture must be a file that ends in .svg or .png; got {picture!r}")
+    found = next((each for number, each in numbered_records(file) if number == (line or number)), None)
+    if found is None:
+        raise OptionError(f"--line must be a line of {file}; got {line}")
+    steps = list(replayed(found))
+    at = len(steps) if step is None else step
+    if at > len(steps):
+        raise OptionError(f"--step must be 0 … {len(steps)}; got {step}")
+    if seat is not None and seat >= found.num_players:
+        raise OptionError(f"--seat must be 0 … {found.num_players - 1}; got {seat}")
+    game = steps[0].game
+    shown = steps[0].before if at == 0 else steps[at - 1].after
+    scene = scene_of(game, shown, seat)
+    if path.suffix == ".svg":
+        path.write_text(draw_svg(scene, game.definition.base, found.agents), encoding="utf-8")
+    else:
+        from pigenv.render.image import save_png
+
+        save_png(path, scene, game.definition.base, found.agents)
+    typer.echo(f"{picture}: {game.definition.name} after {at} of {len(steps)} steps")
 
 
 def _verify(file: str, as_json: bool) -> None:
@@ -495,6 +541,138 @@ def _print_game(line: int, record: Record, steps: Iterator[Replayed], table: boo
 
 def _listing(numbers: Sequence[float]) -> str:
     return ", ".join(f"{number:g}" for number in numbers)
+
+
+# --- play, watch ------------------------------------------------------------------------------------------------------
+
+HostOption = Annotated[
+    str, typer.Option("--host", help="The address of the page; others may reach it if not loopback.")
+]
+PortOption = Annotated[
+    int | None, typer.Option("--port", help="Its port, 0 for any; the first free one from 8765.", min=0, max=65535)
+]
+BrowserOption = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")]
+KeepOption = Annotated[
+    str | None, typer.Option("--keep", metavar="DIR", help="Where unfinished games are kept; the user's own folder.")
+]
+
+
+@app.command(epilog="Examples: pigenv play pig10 --agents pig10/counting, or pigenv play pig10 --text")
+def play(
+    game: GameArgument,
+    agents: Annotated[
+        str | None,
+        typer.Option("--agents", metavar="A,B,…", help="Opponents, clockwise from your left; repeated."),
+    ] = None,
+    seat: Annotated[int | None, typer.Option("--seat", min=0, help="Your seat; by chance if not said.")] = None,
+    preset: PresetOption = None,
+    players: PlayersOption = None,
+    rule: RuleOption = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the deal, 0 … 2^64-1; by chance if not said.")] = None,
+    text: Annotated[bool, typer.Option("--text", help="Play in the terminal instead of on a page.")] = False,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="FILE", help="With --text: where to write the game's record.")
+    ] = None,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = None,
+    browser: BrowserOption = True,
+    keep: KeepOption = None,
+) -> None:
+    """Play against agents, on a page served on this machine or in the terminal."""
+    from importlib import import_module
+
+    from pigenv.agent import find_agent
+    from pigenv.table import checked_seed
+
+    table = chosen_game(game, preset, players, rule)
+    catalog = import_module("pigenv.agents.catalog")
+    opponents = agent_names(agents) if agents is not None else list(catalog.names(table.definition))[-1:]
+    if len(opponents) >= table.num_players:
+        raise OptionError(f"there are {table.num_players - 1} seats beside yours for {len(opponents)} agents")
+    for name in opponents:
+        find_agent(name, table)
+    if seat is not None and seat >= table.num_players:
+        raise OptionError(f"--seat must be 0 … {table.num_players - 1}; got {seat}")
+    if seed is not None:
+        checked_seed(seed)
+    if out is not None and not text:
+        raise OptionError("--out goes with --text; on the page, the record is downloaded at the end")
+    if text:
+        from pigenv.web.terminal import play_in_terminal
+
+        play_in_terminal(table, opponents, seat, seed, out, _console())
+        return
+    start = {
+        "game": table.definition.base,
+        "preset": table.preset,
+        "num_players": table.num_players,
+        "agents": opponents,
+        "seat": seat,
+        "seed": "" if seed is None else str(seed),
+        "rules": {name: _json(value) for name, value in parsed_rules(rule or ()).items()},
+    }
+    _serve(host, port, browser, keep, start=start)
+
+
+@app.command(epilog="Example: pigenv watch games.jsonl, or pigenv watch games.jsonl --line 1 --export game.html")
+def watch(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of records.")],
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="Whose ranking stands beside each move; that of whoever played.")
+    ] = None,
+    line: Annotated[int | None, typer.Option("--line", min=1, help="With --export: which game, from 1.")] = None,
+    export: Annotated[
+        str | None, typer.Option("--export", metavar="FILE", help="Write one game as a page of its own, and no more.")
+    ] = None,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = None,
+    browser: BrowserOption = True,
+    keep: KeepOption = None,
+) -> None:
+    """Watch recorded games on a page: step, jump, any seat's view, and play on from any position."""
+    from pathlib import Path
+
+    from pigenv.agent import find_agent
+    from pigenv.records import verify
+    from pigenv.web.viewer import Library, write_export
+
+    library = Library(file)
+    with progress_bar(len(library.records), "records") as progress:
+        for done, (number, each) in enumerate(library.records.items()):
+            try:
+                verify(each)
+            except RecordError as error:
+                raise RecordError(f"{file}, line {number}: {error}") from None
+            if agent is not None:
+                find_agent(agent, each.table_game())
+            if progress is not None:
+                progress(done + 1)
+    if export is None:
+        if line is not None:
+            raise OptionError("--line goes with --export; the page shows every game of the file")
+        _serve(host, port, browser, keep, library=library, agent=agent)
+        return
+    number = line or min(library.records)
+    write_export(Path(export), library.record(number), number, agent)
+    typer.echo(f"line {number} of {file} written to {export}")
+
+
+def _serve(host: str, port: int | None, browser: bool, keep: str | None, **settings: Any) -> None:
+    """Serve the page until Ctrl-C."""
+    import webbrowser
+    from importlib import import_module
+    from pathlib import Path
+
+    from pigenv.web.app import Server, make_app
+    from pigenv.web.store import default_folder
+
+    folder = default_folder() if keep is None else Path(keep)
+    server = Server(make_app(folder, import_module("pigenv.agents.catalog").names, host=host, **settings), host, port)
+    typer.echo(f"{server.url}\nCtrl-C ends it; a game goes on where it was when it is started again.")
+    sys.stdout.flush()
+    if browser:
+        webbrowser.open(server.url)
+    server.run()
 
 
 # --- train, evaluate, bench, demo -------------------------------------------------------------------------------------

@@ -988,6 +988,12 @@ class Table:
         shown = self.states if seat == ANYBODY else self.view(seat)
         return self.game.definition.scene(shown[0], self.game.row[0], seat)
 
+    def _repr_html_(self) -> str:
+        """The open table, in a notebook."""
+        from pigenv.render.svg import draw_svg
+
+        return draw_svg(self.scene(ANYBODY), self.game.definition.base) if self.started else f"<p>{self.game.id}</p>"
+
     def clone(self, redraw: int | None = None) -> Table:
         """A copy that plays on identically; with `redraw`, a seed, what nobody has seen is drawn anew."""
         copy = Table(self.game, ILLEGAL[self.policy])

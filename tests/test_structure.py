@@ -198,7 +198,10 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
         "ray": ("pigenv.evaluate.workers",),
         "onnxruntime": ("pigenv.agents.foreign",),
         "openskill": ("pigenv.evaluate.ratings",),
-        "pygame": (),
+        "pygame": ("pigenv.render.image",),
+        "PIL": ("pigenv.render.image",),
+        "starlette": ("pigenv.web",),
+        "uvicorn": ("pigenv.web",),
     }
     for each in IMPORTS:
         top = each.target.split(".")[0]

@@ -77,7 +77,9 @@ def demo(out: Path | None, seed: int, seconds: float, deals: int, console: Conso
     console.print(f"Done in {time.perf_counter() - start:.0f} seconds. What is where:")
     for name, path in files.items():
         console.print(f"  {name:<11}{path}", highlight=False, soft_wrap=True)
-    console.print(f"\nLook at a game:  pigenv replay {files['records']}", highlight=False, soft_wrap=True)
+    console.print("\nWatch its games, or play against it:", highlight=False)
+    console.print(f"  pigenv watch {files['records']}", highlight=False, soft_wrap=True)
+    console.print(f"  pigenv play pig10 --agents {files['checkpoint']}", highlight=False, soft_wrap=True)
     return {**document, "files": {name: str(path) for name, path in files.items()}}
 
 
