@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from os.path import isfile as is_file  # unlike pathlib's, false for a name that no file could have
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, cast
 
 from pigenv import registry
 from pigenv.agent import Agent, KernelAgent
@@ -184,7 +184,7 @@ def _trained_path(definition: Definition) -> Path:
 
 def _trained(name: str, path: Path, game: Game | Definition | None) -> Agent:
     """The policy that comes with a game, under its name in the catalog."""
-    return _renamed(_policy(str(path), name.endswith(SAMPLE), game), name)
+    return _renamed(cast(PolicyAgent, _policy(str(path), name.endswith(SAMPLE), game)), name)
 
 
 @cache
