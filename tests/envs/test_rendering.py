@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import render_test
 
 from pigenv import pig10_v0, registry
+from pigenv.envs.aec import PigAECEnv
 from pigenv.envs.pictures import RENDER_MODES
 from pigenv.envs.seat import SeatEnv
 from pigenv.envs.vector import SeatVectorEnv
@@ -33,9 +34,10 @@ def is_svg(picture: object) -> bool:
     return ElementTree.fromstring(str(picture)).tag.endswith("svg")
 
 
-def test_passes_pettingzoo_render_test() -> None:
-    """PettingZoo's render test passes for every mode, with `svg` giving an SVG document."""
-    render_test(lambda render_mode=None: pig10_v0.env(render_mode=render_mode), {"svg": is_svg})
+@pytest.mark.parametrize("name", registry.names())
+def test_passes_pettingzoo_render_test(name: str) -> None:
+    """PettingZoo's render test passes for every game and mode, with `svg` giving an SVG document."""
+    render_test(lambda render_mode=None: PigAECEnv(name, render_mode=render_mode), {"svg": is_svg})
 
 
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
