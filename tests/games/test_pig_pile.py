@@ -30,7 +30,8 @@ from pigenv.games.pig_pile import (
 from pigenv.kernel import COMPILED, below, draw, kernel
 from pigenv.table import EPISODE, Table, loops
 from tests.naive.pig_pile import NaivePigPile, sorted_cards
-from tests.naive.pig_pile_cases import CASES, DECKS, Case, Deck
+from tests.naive.pig_pile_cases import CASES, DECKS, JP, Case, Deck
+from tests.naive.pig_pile_cases import PRESETS as RULES_OF
 from tests.strategies import pig_pile_rules
 
 pytestmark = pytest.mark.rules
@@ -663,12 +664,18 @@ def rebuilt_deal(game: Game, log: Log, at: int, seat: int, world: Any) -> dict[s
     held = int(first["hand_size"][0])
     mine = slice(start + seat * held, start + (seat + 1) * held)
     pack[mine] = first["pack"][mine]
+    for other in range(n):
+        if world["unknown"][other] == 0:
+            # All that came to this hand has been seen: nothing was drawn for it.
+            came = slice(start + other * held, start + (other + 1) * held)
+            pack[came] = first["pack"][came]
     if world["showing"]:
         for other in range(n):
             cards = cards_of_kinds(world["hand"][other] + world["up"][other])
             pack[start + other * held : start + (other + 1) * held] = cards
     for before in range(at):
-        if log.states[before + 1]["dealt"] > log.states[before]["dealt"] and log.states[before]["seat"] == seat:
+        mover = log.states[before]["seat"]
+        if mover == seat or world["unknown"][mover] == 0:
             drawn = slice(log.states[before]["dealt"], log.states[before + 1]["dealt"])
             pack[drawn] = first["pack"][drawn]
     state = log.states[:1].copy()
@@ -714,12 +721,12 @@ def test_worlds_could_have_been() -> None:
     assert checked > (500 if FAST else 10)
 
 
-@pytest.mark.parametrize("at", [0, 9])
+@pytest.mark.parametrize("at", [0, 3])
 def test_redraw_of_what_nobody_saw(at: int) -> None:
     """With the hands known, face-down cards and stock are dealt anew, each order equally likely."""
     game = tiny_game("mini")
     log = Log(game, 3)
-    state = log.states[min(at, log.steps - 2) :][:1]
+    state = log.states[at : at + 1]
     worlds = drawn_worlds(game, state, ANYBODY, 6_000 if COMPILED else 600)
     assert (worlds["hand"] == state["hand"]).all()
     assert (worlds["up"] == state["up"]).all()
@@ -729,6 +736,7 @@ def test_redraw_of_what_nobody_saw(at: int) -> None:
     orders = set(itertools.permutations(state["pack"][0, places].tolist()))
     drawn = Counter(tuple(world["pack"][places].tolist()) for world in worlds)
     assert set(drawn) == orders
+    assert len(orders) > 1
     assert stats.chisquare([drawn[each] for each in orders]).pvalue > 1e-4
 
 
@@ -743,3 +751,236 @@ def test_history_has_room() -> None:
 def test_state_is_small() -> None:
     """The state of a table takes at most a kibibyte."""
     assert STATE.itemsize <= 1024
+
+
+# --- the smallest game ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def count_below(states: np.ndarray, rules: np.ndarray, masks: np.ndarray, depth: int) -> int:
+    """How many histories there are from a state on, itself among them."""
+    if states[depth]["over"] != 0:
+        return 1
+    legal(states[depth], rules[0], masks[depth])
+    count = 1
+    for action in range(masks.shape[1]):
+        if masks[depth, action] == 1:
+            states[depth + 1] = states[depth]
+            step(states[depth + 1], rules[0], action)
+            count += count_below(states, rules, masks, depth + 1)
+    return count
+
+
+@pytest.mark.skipif(not COMPILED, reason="a quarter of a million states are for the compiled kernels")
+def test_mini_is_as_small_as_it_says() -> None:
+    """The whole tree of `mini` has the number of histories that its meaning states, at most a million.
+
+    A deal is who deals, each seat's face-down card, its hand in no order, and the stock in order.
+    """
+    game = registry.make("pig_pile", preset="mini")
+    assert game.num_players == 2
+    states, masks = np.zeros(40, STATE), np.zeros((40, game.num_actions), np.int8)
+    deals = {
+        (order[:2], tuple(sorted(order[2:4])), tuple(sorted(order[4:6])), order[6:]) for order in all_orders("mini")
+    }
+    total = 1
+    for downs, one, two, stock in deals:
+        for dealer in range(2):
+            states[0] = np.zeros(1, STATE)[0]
+            deal(states[0], game.row[0])
+            given = {**deal_of((*downs, *one, *two, *stock), 2), "dealer": dealer}
+            DEFINITION.write_deal(states[0], game.row[0], given)
+            total += count_below(states, game.row, masks, 0)
+    assert total <= 1_000_000
+    assert f"{total:,} histories, from the root through 2 x {len(deals)} deals" in PRESETS["mini"].meaning
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+BAD_VALUES = [
+    ("hand_size", 0, "an integer 1 … 10"),
+    ("hand_size", 11, "an integer 1 … 10"),
+    ("face_up", "chosen", "'choose' or 'random' or 'greased'"),
+    ("refill", "two", "'to_hand_size' or 'one'"),
+    ("refill_after_wash", 1, "true or false"),
+    ("reduce_deck", None, "true or false"),
+    ("copies", 0, "null, or an integer 1 … 12"),
+    ("copies", 13, "null, or an integer 1 … 12"),
+    ("copies", "4", "null, or an integer 1 … 12"),
+    ("copies", True, "null, or an integer 1 … 12"),
+    ("copies", 2.0, "null, or an integer 1 … 12"),
+    ("num_wilds", -1, "null, or an integer 0 … 12"),
+    ("ranks", [0, 1], "each 1 … 12"),
+    ("ranks", [13], "each 1 … 12"),
+    ("ranks", "all", "a list"),
+    ("ranks", [], "different numbers in rising order"),
+    ("ranks", [3, 2], "different numbers in rising order"),
+    ("ranks", [2, 2], "different numbers in rising order"),
+    ("table_cards", -1, "an integer 0 … 5"),
+    ("table_cards", 6, "an integer 0 … 5"),
+    ("min_players", 1, "an integer 2 … 6"),
+    ("min_players", 7, "an integer 2 … 6"),
+    ("wild_in_play", "yes", "true or false"),
+    ("wild_in_run", 0, "true or false"),
+    ("skip_stacking", "two", "'one' or 'per_card'"),
+    ("reverse_stacking", "one", "'once' or 'per_card'"),
+    ("eight_always", None, "true or false"),
+    ("voluntary_pickup", "no", "true or false"),
+    ("face_up_penalty", 1, "true or false"),
+    ("cross_zone", 1, "true or false"),
+    ("three_player_third_scores", None, "true or false"),
+    ("rounds", 0, "'per_player' or 'until_empty', or an integer 1 … 1000"),
+    ("rounds", "all", "'per_player' or 'until_empty', or an integer 1 … 1000"),
+    ("rounds", None, "'per_player' or 'until_empty', or an integer 1 … 1000"),
+    ("pig_supply", 0, "an integer 1 … 1000"),
+    ("first_dealer", 6, "'random', or an integer 0 … 5"),
+    ("first_dealer", "left", "'random', or an integer 0 … 5"),
+    ("tie_break", "first", "'shared'"),
+    ("show_in_order", "rising", "true or false"),
+    ("max_turns", 0, "an integer 1 … 100000"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "wanted"), BAD_VALUES)
+def test_bad_value(name: str, value: Any, wanted: str) -> None:
+    """A value that an option cannot have is refused, naming the option, what it may be and what came."""
+    with pytest.raises(OptionError) as raised:
+        registry.make("pig_pile", rules={name: value})
+    message = str(raised.value)
+    assert name in message
+    assert wanted in message
+    assert repr(value) in message
+
+
+def test_every_option_has_a_bad_value() -> None:
+    """The list above leaves out no option."""
+    assert {name for name, _, _ in BAD_VALUES} == set(JP)
+
+
+@pytest.mark.parametrize("preset", list(RULES_OF))
+def test_editions(preset: str) -> None:
+    """Every option of every edition is what the rule book's tables say."""
+    assert registry.make("pig_pile", preset=preset).rules.to_json() == RULES_OF[preset]
+    assert next(iter(PRESETS)) == "jp"
+
+
+@pytest.mark.parametrize(
+    ("num_players", "rules", "message"),
+    [
+        (2, {}, "num_players must be an integer 3 … 6"),
+        (7, {}, "num_players must be an integer 3 … 6"),
+        (6, {"hand_size": 10}, "6 players of 6 cards on the table and 10 in hand need 96; the pack has 80"),
+        (4, {"copies": 6, "num_wilds": 9}, "at most 80 cards; they make 81"),
+        (4, {"first_dealer": 4}, r"first_dealer must be 'random' or 0 … 3; got 4"),
+    ],
+)
+def test_contradiction(num_players: int, rules: dict[str, Any], message: str) -> None:
+    """Options that contradict each other, or the number of players, are refused with the reason."""
+    with pytest.raises(OptionError, match=message):
+        registry.make("pig_pile", num_players, rules=rules)
+
+
+def test_actions_are_as_few_as_the_options_allow() -> None:
+    """The action space holds what can ever be legal, and nothing else."""
+    texts = registry.make("pig_pile").action_texts
+    plays = [f"{number}x{count}" for number in range(1, 13) for count in range(1, 5)]
+    cards = [*map(str, range(1, 13)), "W"]
+    wilds = [f"Wx{count}" for count in range(1, 7)]
+    taken = [f"pickup+{number}" for number in range(1, 12)]
+    assert list(texts) == [*(f"show {card}" for card in cards), *plays, *wilds, "pickup", *taken, "flip"]
+    quick = registry.make("pig_pile", preset="en_quick").action_texts
+    assert not any(text.startswith("show") for text in quick)
+    bare = registry.make("pig_pile", rules={"table_cards": 0, "num_wilds": 0, "copies": 1}).action_texts
+    assert list(bare) == [*(f"{number}x1" for number in range(1, 13)), "pickup"]
+    assert len(registry.make("pig_pile", max_players=6).action_texts) == 13 + 72 + 8 + 13
+    mixed = registry.make("pig_pile", rules={"wild_in_play": True}).action_texts
+    assert len(mixed) == len(texts) + 48 * 6
+
+
+# --- deals and what is called out -------------------------------------------------------------------------------------
+
+GOOD_DEAL = deal_of(("4", "8", "9", "W", "4", "8", "9", "W"), 2)
+
+
+def test_given_deal_is_laid_out() -> None:
+    """A deal given by hand is on the table as given."""
+    table = Table(registry.make("pig_pile", preset="mini"))
+    table.start(0, deals=[{**GOOD_DEAL, "dealer": 1}])
+    assert table.deal() == {**GOOD_DEAL, "dealer": 1}
+    assert table.seat == 1
+    assert [table.game.action_texts[action] for action in table.legal_actions()] == ["show 4", "show 8"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dealer": 2}, r"dealer must be a seat 0 … 1; got 2"),
+        ({"dealer": True}, r"dealer must be a seat"),
+        ({"dealer": None}, r"dealer must be a seat"),
+        ({"hands": [["9", "W"]]}, r"hands must be 2 lists of 2 cards"),
+        ({"hands": [["9"], ["W", "4", "8"]]}, r"hands must be 2 lists of 2 cards"),
+        ({"hands": 5}, r"hands must be 2 lists of 2 cards"),
+        ({"face_down": [["4"], "8"]}, r"face_down must be 2 lists of 1 cards"),
+        ({"stock": "9W"}, r"stock must be a list of cards"),
+        ({"stock": ["9"]}, r"exactly the pack of these rules; wrong: \['W: 1 for 2'\]"),
+        ({"stock": ["9", "9"]}, r"exactly the pack .*9: 3 for 2"),
+        ({"stock": ["9", "5"]}, r"exactly the pack .*5"),
+        ({"stock": [9, "W"]}, r"exactly the pack .*9"),
+        ({"stock": [["9"], "W"]}, r"exactly the pack"),
+        ({"extra": 1}, r"has dealer, face_down, hands, stock"),
+        ({"face_up": [["4"], ["8"]]}, r"has dealer, face_down, hands, stock"),
+    ],
+)
+def test_bad_deal(change: dict[str, Any], message: str) -> None:
+    """A deal that the rules do not allow is refused with what is wrong, and the table is what it was."""
+    table = Table(registry.make("pig_pile", preset="mini"))
+    table.start(3)
+    before = table.states.tobytes()
+    for given in ({**GOOD_DEAL, **change},):
+        with pytest.raises(DealError, match=message):
+            table.start(0, deals=[given])
+    assert table.states.tobytes() == before
+
+
+def test_deals_of_several_rounds() -> None:
+    """A greased match takes an open deal for the first round and one to choose from for the next."""
+    rules = {"face_up": "greased", "rounds": 2, "first_dealer": 0}
+    game = registry.make("pig_pile", preset="mini", rules=rules)
+    first = {
+        "dealer": 0, "face_down": [["8"], ["4"]], "face_up": [["8"], ["4"]], "hands": [["W"], ["9"]],
+        "stock": ["9", "W"],
+    }  # fmt: skip
+    table = Table(game)
+    table.start(0, deals=[first, GOOD_DEAL])
+    assert table.deal() == first
+    while table.round == 0:
+        table.step(table.legal_actions()[-1])
+    assert table.deal() == GOOD_DEAL
+    with pytest.raises(DealError, match=r"deal of round 1: .*has dealer, face_down, hands, stock"):
+        table.start(0, deals=[first, first])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "called"),
+    [
+        ("PP-1", "8x1", "Hog Wash"),
+        ("PP-2", "5x2", "Hog Wash"),
+        ("PP-7", "4x1", "Hog Wash"),
+        ("PP-8", "11x1", "Ewe-Turn"),
+        ("PP-9", "pickup", ""),
+        ("PP-10", "9x1", "nine"),
+        ("PP-11", "Wx1", "Hog Wild"),
+        ("PP-12", "pickup+2", ""),
+        ("PP-13", "flip", "three"),
+        ("PP-14", "flip", "seven"),
+        ("PP-15", "4x1", "Hog Tied"),
+        ("PP-22 default", "5x1", "five"),
+        ("PP-22 wild", "5x1", "Hog Wash"),
+    ],
+)
+def test_call_out(name: str, text: str, called: str) -> None:
+    """The player calls out the card's name or number, or the wash."""
+    game, before = position(next(case for case in CASES if case.id == name))
+    after = before.copy()
+    play(game, after, text)
+    assert DEFINITION.call_out(before[0], after[0], game.row[0], text) == called
