@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import tomllib
-from collections.abc import Iterator
 from functools import cache
-from importlib import metadata
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,37 +16,11 @@ from pigenv.kernel import COMPILED
 from pigenv.records import Record, play_games, replay, verify
 from pigenv.table import Table
 from pigenv.testing import check_game
-from tests.conftest import forget_games
 
-FOLDER = Path(__file__).parent.parent / "examples" / "dice_pig"
-MODULES = ("dice_pig", "dice_pig_players")
 ROLL, HOLD = 0, 1
 FACES = range(2, 7)
 
-
-@pytest.fixture(autouse=True)
-def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if the example's folder had been installed: its entry points are those of its `pyproject.toml`."""
-    project = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    real = metadata.entry_points
-
-    def entry_points(**wanted: str) -> object:
-        if wanted.get("group") not in project["entry-points"]:
-            return real(**wanted)
-        offered = project["entry-points"][wanted["group"]]
-        name = wanted.get("name")
-        points = [
-            metadata.EntryPoint(each, value, wanted["group"]) for each, value in offered.items() if name in (None, each)
-        ]
-        return [*real(**wanted), *points]
-
-    monkeypatch.syspath_prepend(str(FOLDER))
-    monkeypatch.setattr(metadata, "entry_points", entry_points)
-    forget_games()
-    yield
-    for name in MODULES:
-        sys.modules.pop(name, None)
-    forget_games()
+pytestmark = pytest.mark.usefixtures("dice_pig")
 
 
 @cache
