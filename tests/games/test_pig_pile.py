@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 
 from pigenv import registry
+from pigenv.errors import DealError, OptionError
 from pigenv.game import ANYBODY, REWARDS, Game
 from pigenv.games.pig_pile import (
     DEFINITION,
