@@ -1,17 +1,21 @@
 """Which agents there are, and how one is found by its name.
 
-A name is, in this order: `uniform`; `game/player`, a hand-written player of a game; the path of a checkpoint, with
-`:sample` after it for one that draws its actions; `module:Class`, anybody's own agent.
+A name is, in this order: `uniform`; `search` or `flat`, with settings after a colon (see `pigenv.agents.search`);
+`game/player`, a hand-written player of a game; `game/trained`, the policy that comes with it; the path of a checkpoint,
+with `:sample` after it for one that draws its actions, or of an SB3 archive or ONNX file; `module:Class`, anybody's own
+agent.
 
 Hand-written players are found by themselves: those of the game `pig10` are the `PLAYERS` of the module
 `pigenv.agents.pig10`, and those of a game in another package the `PLAYERS` of the module that its entry point of the
-group `pigenv.agents` names (`name = "their.players"`).
+group `pigenv.agents` names (`name = "their.players"`). Its `SEARCH_DEPTH`, if it has one, is after how many decisions
+searches break off their playouts at this game.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from copy import copy
 from functools import cache
 from importlib import import_module, metadata
 from importlib.machinery import PathFinder
@@ -19,25 +23,38 @@ from importlib.util import find_spec
 from os.path import isfile as is_file  # unlike pathlib's, false for a name that no file could have
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, cast
 
 from pigenv import registry
 from pigenv.agent import Agent, KernelAgent
-from pigenv.agents.checkpoint import SAMPLE, PolicyAgent, load_checkpoint
+from pigenv.agents import search
+from pigenv.agents.checkpoint import SAMPLE, SUFFIX, PolicyAgent, load_checkpoint
+from pigenv.agents.foreign import ONNX, SB3, ForeignAgent, load_onnx, load_sb3
 from pigenv.agents.uniform import UNIFORM
-from pigenv.errors import AgentError, UnknownNameError, closest
+from pigenv.errors import AgentError, CheckpointError, UnknownNameError, closest
 from pigenv.game import Act, Definition, Game
 
-__all__ = ["find", "names", "players"]
+__all__ = ["PRETRAINED", "TRAINED", "find", "names", "players"]
 
 ENTRY_POINTS: Final = "pigenv.agents"
+TRAINED: Final = "trained"
 _PACKAGE: Final = "pigenv.agents"
+PRETRAINED: Final = Path(__file__).resolve().parent / "pretrained"
+"""The folder of the policies that come with the suite: checkpoints named after their games, a card beside each."""
 
 
 def names(game: Game | Definition | None = None) -> list[str]:
-    """The names of the agents that come with the suite, weakest first: of one game, or of all."""
+    """The names of the agents that come with the suite, weakest first: of one game, or of all.
+
+    A trained policy is named where it can play: of a `Game`, at that table.
+    """
     games = registry.definitions() if game is None else [_definition(game)]
-    return [UNIFORM.name, *(f"{each.base}/{player}" for each in games for player in players(each.base))]
+    found = [UNIFORM.name]
+    for each in games:
+        found += [f"{each.base}/{player}" for player in players(each.base)]
+        if is_file(_trained_path(each)) and (not isinstance(game, Game) or _can_play(each, game)):  # noqa: PTH113
+            found.append(f"{each.base}/{TRAINED}")
+    return found
 
 
 def find(name: str, game: Game | Definition | None = None) -> Agent:
@@ -57,9 +74,15 @@ def find(name: str, game: Game | Definition | None = None) -> Agent:
     """
     if name == UNIFORM.name:
         return UNIFORM
+    if search.is_search(name):
+        return search.made(name, lambda playout: find(playout, game))
     base, slash, player = name.partition("/")
     if slash and player in players(base):
         return _hand_written(base, player, game)
+    if slash and player.removesuffix(SAMPLE) == TRAINED and base in registry.names():
+        trained = _trained_path(registry.definition(base))
+        if is_file(trained):  # noqa: PTH113
+            return _trained(name, trained, game)
     path = name.removesuffix(SAMPLE)
     if is_file(path):  # noqa: PTH113
         return _policy(path, name != path, game)
@@ -67,7 +90,8 @@ def find(name: str, game: Game | Definition | None = None) -> Agent:
     if colon and attribute.isidentifier() and _exists(module):
         return _own(name, module, attribute)
     hint = closest(name, names(game))
-    raise UnknownNameError(f"there is no agent {name!r}; {hint}, the path of a checkpoint, or module:Class")
+    others = "search:sims=1000, the path of a checkpoint, or module:Class"
+    raise UnknownNameError(f"there is no agent {name!r}; {hint}, {others}")
 
 
 def _definition(game: Game | Definition) -> Definition:
@@ -77,19 +101,36 @@ def _definition(game: Game | Definition) -> Definition:
 # --- hand-written players ---------------------------------------------------------------------------------------------
 
 
+def _module(base: str) -> ModuleType | None:
+    """The module with the players of a game, or None."""
+    if not base.isidentifier():
+        return None
+    own = f"{_PACKAGE}.{base}"
+    if base in registry.names() and find_spec(own):
+        return import_module(own)
+    found: ModuleType | None = None
+    for point in metadata.entry_points(group=ENTRY_POINTS, name=base):
+        found = point.load()
+    return found
+
+
 @cache
 def players(base: str) -> Mapping[str, Act]:
     """The hand-written players of a game (`pig10`), weakest first; none where there are none."""
-    found: Mapping[str, Act] = {}
-    if not base.isidentifier():
-        return found
-    own = f"{_PACKAGE}.{base}"
-    if base in registry.names() and find_spec(own):
-        found = import_module(own).PLAYERS
-    else:
-        for point in metadata.entry_points(group=ENTRY_POINTS, name=base):
-            found = point.load().PLAYERS
-    return found
+    module = _module(base)
+    return {} if module is None else module.PLAYERS
+
+
+@cache
+def search_depth(base: str) -> int:
+    """The decisions after which playouts at a game are broken off; 0, never, where its players say nothing."""
+    return int(getattr(_module(base), "SEARCH_DEPTH", 0))
+
+
+def best(game: Game | Definition) -> str:
+    """The name of a game's best hand-written player; `uniform` where it has none."""
+    base = _definition(game).base
+    return f"{base}/{list(players(base))[-1]}" if players(base) else UNIFORM.name
 
 
 @cache
@@ -108,8 +149,18 @@ def _hand_written(base: str, player: str, game: Game | Definition | None) -> Age
 # --- files ------------------------------------------------------------------------------------------------------------
 
 _policies: dict[
-    tuple[str, Definition | None], tuple[tuple[int, int], PolicyAgent]
+    tuple[str, Definition | None], tuple[tuple[int, int], PolicyAgent | ForeignAgent]
 ] = {}  # with time and size of the file
+
+
+def _loaded(path: str, wanted: Definition | None, sample: bool) -> PolicyAgent | ForeignAgent:
+    """The policy in a file, by the file's suffix."""
+    suffix = Path(path).suffix.lower()
+    if suffix in (SB3, ONNX):
+        if sample:
+            raise CheckpointError(f"{path}: only checkpoints can draw their actions; leave out {SAMPLE!r}")
+        return load_sb3(path) if suffix == SB3 else load_onnx(path)
+    return load_checkpoint(path, wanted, sample)
 
 
 def _policy(path: str, sample: bool, game: Game | Definition | None) -> Agent:
@@ -119,11 +170,36 @@ def _policy(path: str, sample: bool, game: Game | Definition | None) -> Agent:
     wanted = None if game is None else _definition(game)
     key = (f"{path}{SAMPLE}" if sample else path, wanted)
     if key not in _policies or _policies[key][0] != stamp:
-        _policies[key] = (stamp, load_checkpoint(path, wanted, sample))
+        _policies[key] = (stamp, _loaded(path, wanted, sample))
     agent = _policies[key][1]
     if isinstance(game, Game):
         agent.check(game)
     return agent
+
+
+def _trained_path(definition: Definition) -> Path:
+    """Where the policy that comes with a game lies, if there is one for its version."""
+    return PRETRAINED / f"{definition.id}{SUFFIX}"
+
+
+def _trained(name: str, path: Path, game: Game | Definition | None) -> Agent:
+    """The policy that comes with a game, under its name in the catalog."""
+    return _renamed(cast(PolicyAgent, _policy(str(path), name.endswith(SAMPLE), game)), name)
+
+
+@cache
+def _renamed(agent: PolicyAgent, name: str) -> PolicyAgent:
+    other = copy(agent)
+    other.name = name
+    return other
+
+
+def _can_play(definition: Definition, table: Game) -> bool:
+    try:
+        _policy(str(_trained_path(definition)), False, table)
+    except CheckpointError:
+        return False
+    return True
 
 
 # --- anybody's own ----------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """A trained policy on disk, and the agent that plays it with NumPy alone.
 
 A checkpoint is one safetensors file: tensors, and a header of JSON texts that says what they are and which game, rules
-and observation layout they were trained on. Loading one never runs code. A SHA-256 over the whole file stands in the
-header, so that a file changed in any byte is refused before anything in it is believed.
+and observation layout they were trained on. Loading one never runs code, and needs no package but NumPy. A SHA-256
+over the whole file stands in the header, so that a file changed in any byte is refused before anything in it is
+believed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pigenv.agent import Decisions
 from pigenv.errors import CheckpointError, MissingExtraError, PigenvError
 from pigenv.game import Definition, Game
 
-__all__ = ["FORMAT", "SAMPLE", "SUFFIX", "PolicyAgent", "load_checkpoint", "save_checkpoint"]
+__all__ = ["FORMAT", "SAMPLE", "SUFFIX", "PolicyAgent", "load_checkpoint", "save_checkpoint", "write_whole"]
 
 FORMAT: Final = "pigenv.checkpoint/1"
 SUFFIX: Final = ".safetensors"
@@ -40,6 +41,13 @@ ACTIVATIONS: Final[dict[str, Callable[[np.ndarray], np.ndarray]]] = {
 _NO_HASH: Final = "0" * 64
 _HASH_PLACE: Final = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _LENGTH_BYTES: Final = 8  # a safetensors file begins with the length of its header
+_KINDS: Final[dict[str, np.dtype[Any]]] = {
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+}
+_READABLE: Final = 0o644
 _BIT_SHARE: Final = 2.0**-32
 _HALF_WORD: Final = np.uint64(32)
 
@@ -78,10 +86,10 @@ def save_checkpoint(
     place = _HASH_PLACE.search(data)
     assert place is not None  # the library writes the header as JSON without spaces
     at, end = place.span(1)
-    _write_whole(Path(path), data[:at] + hashlib.sha256(data).hexdigest().encode() + data[end:])
+    write_whole(Path(path), data[:at] + hashlib.sha256(data).hexdigest().encode() + data[end:])
 
 
-def _write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Write a file beside its place, then put it there in one go."""
     handle, beside = tempfile.mkstemp(prefix=path.name, suffix=".tmp", dir=path.parent)
     try:
@@ -89,6 +97,7 @@ def _write_whole(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        Path(beside).chmod(_READABLE)  # a temporary file is its owner's alone
         Path(beside).replace(path)
     except BaseException:
         Path(beside).unlink(missing_ok=True)
@@ -96,7 +105,7 @@ def _write_whole(path: Path, data: bytes) -> None:
 
 
 def _safetensors() -> Any:
-    """The package that reads and writes the tensors; the light core does without it."""
+    """The package that writes the tensors; the light core does without it."""
     try:
         import safetensors.numpy
     except ImportError:
@@ -120,20 +129,18 @@ def load_checkpoint(
     Raises:
         CheckpointError: The file is no checkpoint, is damaged, or was made for another game, version, rules, number of
             players or layout.
-        MissingExtraError: The package safetensors is not installed.
     """
-    library = _safetensors()
     name = os.fspath(path)
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise CheckpointError(f"{name}: cannot be read: {error.strerror}") from None
-    header = _verified_header(name, data)
+    header, entries, start = _verified_header(name, data)
     try:
         described = {key: json.loads(text) for key, text in header.items() if key not in ("format", "sha256")}
-        tensors: dict[str, np.ndarray] = library.load(data)
+        tensors = _tensors(entries, data[start:])
     except Exception as error:
-        # The hash is right, so whoever wrote this file wrote nonsense; whatever the library makes of it is one error.
+        # The hash is right, so whoever wrote this file wrote nonsense; whatever is wrong in it is one error.
         raise CheckpointError(f"{name}: cannot be read: {error}") from None
     trained = _trained_game(name, described, game)
     agent = PolicyAgent(f"{name}{SAMPLE}" if sample else name, trained, tensors, described["about"], sample)
@@ -142,15 +149,24 @@ def load_checkpoint(
     return agent
 
 
-def _verified_header(name: str, data: bytes) -> dict[str, str]:
-    """The header's texts, of a file that is whole and unchanged."""
+def _tensors(entries: Mapping[str, Any], data: bytes) -> dict[str, np.ndarray]:
+    """The tensors that a header describes; by the library's own format, so that playing needs NumPy alone."""
+    tensors = {}
+    for name, entry in entries.items():
+        start, end = entry["data_offsets"]
+        tensors[name] = np.frombuffer(data[start:end], _KINDS[entry["dtype"]]).reshape(entry["shape"])
+    return tensors
+
+
+def _verified_header(name: str, data: bytes) -> tuple[dict[str, str], dict[str, Any], int]:
+    """The header's texts, what it says of each tensor, and where these begin, of a file that is whole and unchanged."""
     length = int.from_bytes(data[:_LENGTH_BYTES], "little")
     start = _LENGTH_BYTES + length
     if FORMAT.encode() not in data or not data[_LENGTH_BYTES:].startswith(b"{"):
         raise CheckpointError(f"{name}: not a checkpoint of this project ({FORMAT})")
     places = list(_HASH_PLACE.finditer(data))
     try:
-        entries = json.loads(data[_LENGTH_BYTES:start])
+        entries: dict[str, Any] = json.loads(data[_LENGTH_BYTES:start])
         header: dict[str, str] = entries.pop("__metadata__")
         ends = [each["data_offsets"][1] for each in entries.values()]
         whole = start + max(ends, default=0)
@@ -166,7 +182,7 @@ def _verified_header(name: str, data: bytes) -> dict[str, str]:
     blank = data[:at] + _NO_HASH.encode() + data[end:]
     if hashlib.sha256(blank).hexdigest().encode() != data[at:end]:
         raise CheckpointError(f"{name}: damaged: its contents do not match its SHA-256")
-    return header
+    return header, entries, start
 
 
 def _trained_game(name: str, described: dict[str, Any], wanted: Game | Definition | None) -> Game:
@@ -268,6 +284,11 @@ class PolicyAgent:
     def reset(self, seed: int) -> None:
         """Nothing to forget: its chance comes with each decision."""
 
+    @property
+    def layers(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Weight, shape `(inputs, outputs)`, and bias of each layer, float64."""
+        return list(self._layers)
+
     def logits(self, observations: np.ndarray) -> np.ndarray:
         """The network's output for observations of its own layout, float32, shape `(n, game.num_actions)`."""
         activation = ACTIVATIONS[self.about["activation"]]
@@ -289,6 +310,18 @@ class PolicyAgent:
         if self.sample:
             return _drawn(masked, decisions.keys)
         return np.asarray(masked.argmax(axis=1), np.int64)
+
+    def policy(self, decisions: Decisions) -> np.ndarray:
+        """Its probability of each action, float64, shape `(n, num_actions)`; what is not legal has none.
+
+        Raises:
+            CheckpointError: The table is not one it can play at.
+        """
+        own_game, columns = self.check(decisions.game)
+        logits = self.logits(decisions.observed(own_game))[:, columns].astype(np.float64)
+        masked = np.where(decisions.action_masks == 1, logits, -np.inf)
+        weights = np.exp(masked - masked.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def check(self, table: Game) -> tuple[Game, np.ndarray]:
         """Its own layout at a table, and its index of each of the table's actions.

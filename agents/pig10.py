@@ -20,7 +20,7 @@ from pigenv.game import Act
 from pigenv.games.pig10 import FROG, NUM_VALUES, PIGMAID, new_value
 from pigenv.kernel import Row, below, draw, kernel, specialize
 
-__all__ = ["PLAYERS"]
+__all__ = ["PLAYERS", "SEARCH_DEPTH"]
 
 # --- choosing ---------------------------------------------------------------------------------------------------------
 
@@ -219,6 +219,9 @@ def seat_after(view: Row, rules: Row, seat: int) -> int:
             break
     return seat
 
+
+SEARCH_DEPTH: Final = 12
+"""Piles are short: what a play brings is seen within a few turns, and all that comes later is noise."""
 
 PLAYERS: Final[dict[str, Act]] = {
     "greedy": player("greedy", greedy),

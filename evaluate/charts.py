@@ -98,7 +98,7 @@ def _edge(share: float) -> str:
 
 
 def win_shares(rows: Sequence[Row]) -> str:
-    """A bar a line-up, with the interval on it and the chance level through all of them."""
+    """A bar a line-up, with the interval on it and the chance level through it."""
     bottom = _TOP + _ROW * len(rows)
     chance = rows[0].chance
     parts = [_line(tick / 4, _TOP - 4, tick / 4, bottom, "grid") for tick in range(5)]
@@ -117,16 +117,21 @@ def win_shares(rows: Sequence[Row]) -> str:
             _text(0, y - 6, _shortened(row.name), "name over"),
             _text(1, y - 6, percent(row.share), "value over", "end"),
         ]
-    parts += [_line(chance, _TOP - 4, chance, bottom, "chance"), *labels]
+    for number, row in enumerate(rows):
+        top = _TOP + _ROW * number
+        parts.append(_line(row.chance, top + (14 if number else -4), row.chance, top + _ROW, "chance"))
+    parts += labels
     parts.append(_text(chance, _TOP - 9, f"chance {_short(chance)}", "small", _edge(chance)))
     parts += [
         _text(tick / 4, bottom + 16, f"{25 * tick} %", "small", ("start", "middle", "end")[(tick > 0) + (tick > 3)])
         for tick in range(5)
     ]
     told = "; ".join(
-        f"against {row.name} {percent(row.share)}, interval {percent(row.low)} to {percent(row.high)}" for row in rows
+        f"against {row.name} {percent(row.share)}, interval {percent(row.low)} to {percent(row.high)}, "
+        f"chance {_short(row.chance)}"
+        for row in rows
     )
-    return _svg("win", bottom + 22, "Win share by opponent", f"Chance level {_short(chance)}. {told}.", parts)
+    return _svg("win", bottom + 22, "Win share by opponent", f"{told}.", parts)
 
 
 def placements(rows: Sequence[Row]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,21 @@ from pigenv import registry
 from pigenv.errors import MissingExtraError, OptionError, UnknownNameError
 from pigenv.evaluate import charts
 from pigenv.evaluate.charts import Row, percent
-from pigenv.evaluate.evaluation import ALL, FORMAT, verdict
+from pigenv.evaluate.evaluation import ALL, FORMAT, HALF, verdict
 
-__all__ = ["print_table", "sentence", "write_json", "write_page"]
+__all__ = [
+    "exploited",
+    "facts_of",
+    "game_name",
+    "markup",
+    "print_table",
+    "recorded",
+    "reduced",
+    "render",
+    "sentence",
+    "write_json",
+    "write_page",
+]
 
 _SIGNS: Final = {"beats": "▲", "even": "●", "loses": "▼"}
 _STYLES: Final = {"beats": "bold", "even": "", "loses": "bold yellow"}
@@ -63,8 +76,41 @@ def print_table(document: Mapping[str, Any], console: Console) -> None:
     for entry in results:
         if verdict(entry) != "beats":
             console.print(Text(f"{document['agent']} {sentence(entry)}"))
+    for line in (*reduced(document), *exploited(document)):
+        console.print(Text(line))
     for line in _warnings(document):
         console.print(Text(line, style="bold yellow"))
+
+
+def reduced(document: Mapping[str, Any]) -> list[str]:
+    """The win shares without luck with the cards, where it was reckoned, in words."""
+    lines = []
+    for entry in _results(document):
+        if found := entry.get("reduced"):
+            low, high = found["win_share_ci"]
+            lines.append(
+                f"without luck with the cards, against {_name(entry)}: {percent(found['win_share'])} "
+                f"({100 * low:.1f} – {100 * high:.1f} %), worth {found['saving']:.2f} times as many games"
+            )
+    return lines
+
+
+def exploited(document: Mapping[str, Any]) -> list[str]:
+    """How much can be won from the agent, where that was measured, in words."""
+    lines = []
+    if found := document.get("exploitability"):
+        told = ", ".join(f"{value:.4f}" for value in found["best_response"])
+        lines.append(
+            f"exploitability {found['exploitability']:.4f} (NashConv {found['nash_conv']:.4f}; best responses by seat "
+            f"{told}), exact for its policy ({found['policy'][document['agent']]})"
+        )
+    if found := document.get("probe"):
+        low, high = found["gain_ci"]
+        gain = f"{found['gain']:.3f} ({low:.3f} – {high:.3f}) a game"
+        trained = f"a best response trained for {found['budget_seconds']:g} s"
+        bound = f"gains {gain} against it: a lower bound of what can be gained"
+        lines.append(f"{trained} {bound if found['gain'] > 0 else f'found nothing to gain: {gain}'}")
+    return lines
 
 
 def write_json(document: Mapping[str, Any], path: str | Path) -> None:
@@ -99,34 +145,25 @@ def write_page(
         MissingExtraError: Jinja2 is not installed.
         OptionError: The document is of another format, or the file cannot be written.
     """
-    try:
-        import jinja2
-        from markupsafe import Markup
-    except ImportError:
-        raise MissingExtraError("jinja2", "evaluate") from None
     results = _results(document)
     rows = [_row(entry) for entry in results]
     points = _thinned([(float(x), float(y)) for x, y in curve or () if math.isfinite(float(y))])
     places = len(rows[0].placements)
     highest = max(max(row.seats) for row in rows)
     wins = document["game"]["reward"] == "win"
-    # The charts escape what they are given; everything else is escaped by the template.
     drawn = {
-        "win": Markup(charts.win_shares(rows)),
-        "places": Markup(charts.placements(rows)),
-        "seats": [(row, Markup(charts.seat_effect(row, k, highest))) for k, row in enumerate(rows)],
-        "curve": Markup(charts.learning_curve(points, rows[0].chance if wins else None)) if points else None,
+        "win": markup(charts.win_shares(rows)),
+        "places": markup(charts.placements(rows)),
+        "seats": [(row, markup(charts.seat_effect(row, k, highest))) for k, row in enumerate(rows)],
+        "curve": markup(charts.learning_curve(points, rows[0].chance if wins else None)) if points else None,
     }
-    games = [_game(record) for record in records or ()]
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
-    page = environment.get_template(_TEMPLATE).render(
+    render(
+        path,
+        _TEMPLATE,
         title=title,
         heading=_heading(document),
         agent=document["agent"],
-        game=_game_name(document),
+        game=game_name(document),
         entries=[
             {
                 "name": row.name,
@@ -142,19 +179,70 @@ def write_page(
             }
             for entry, row, speed in zip(results, rows, _speeds(document), strict=True)
         ],
+        exploited=exploited(document),
+        reduced=reduced(document),
         mixed=", ".join(document.get("opponents", ())) if results[-1]["against"] == ALL else "",
         warnings=_warnings(document),
         forfeits=document.get("forfeits", []),
         charts=drawn,
         curve_label="Win share" if wins else "Mean reward",
         legend=[(charts.ordinal(k + 1), charts.place_colour(k, places)[0]) for k in range(places)],
-        records=games[:_RECORDS_SHOWN],
-        more_records=max(len(games) - _RECORDS_SHOWN, 0),
         about=dict(about or {}),
-        facts=_facts(document),
+        facts=facts_of(document),
         rules=document["game"]["rules"],
+        **recorded(records),
     )
-    _write(path, page, "replace")
+
+
+# --- what all pages share ---------------------------------------------------------------------------------------------
+
+
+def markup(svg: str) -> Any:
+    """A drawing that has escaped what it was given; everything else is escaped by the templates.
+
+    Raises:
+        MissingExtraError: Jinja2 is not installed.
+    """
+    try:
+        from markupsafe import Markup
+    except ImportError:
+        raise MissingExtraError("jinja2", "evaluate") from None
+    return Markup(svg)
+
+
+def render(path: str | Path, template: str, **values: Any) -> None:
+    """Write a page of a template.
+
+    Raises:
+        MissingExtraError: Jinja2 is not installed.
+        OptionError: The file cannot be written.
+    """
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtraError("jinja2", "evaluate") from None
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+    _write(path, environment.get_template(template).render(**values), "replace")
+
+
+def recorded(records: Sequence[Any] | None) -> dict[str, Any]:
+    """Games as pages list them: the first ones, how many more there are, and all of them as a file to download."""
+    games = list(records or ())
+    lines = "".join(_line(each) for each in games)
+    encoded = base64.b64encode(lines.encode("utf-8", "backslashreplace")).decode()
+    return {
+        "records": [_game(record) for record in games[:_RECORDS_SHOWN]],
+        "more_records": max(len(games) - _RECORDS_SHOWN, 0),
+        "file": f"data:application/jsonl;base64,{encoded}",
+    }
+
+
+def _line(record: Any) -> str:
+    line = json.dumps(dict(record)) if isinstance(record, Mapping) else record.to_line()
+    return f"{line}\n"
 
 
 # --- pieces -----------------------------------------------------------------------------------------------------------
@@ -169,7 +257,8 @@ def _results(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _name(entry: Mapping[str, Any]) -> str:
     """Whom an entry is against, as printed."""
-    return "all together" if entry["against"] == ALL else str(entry["against"])
+    name = "all together" if entry["against"] == ALL else str(entry["against"])
+    return f"{name}, half the table" if entry["line_up"] == HALF else name
 
 
 def _chance(entry: Mapping[str, Any]) -> str:
@@ -187,7 +276,7 @@ def _speeds(document: Mapping[str, Any]) -> list[str]:
     return [f"{each['decisions_per_second']:,.0f}" for each in timed] or ["–"] * len(document["results"])
 
 
-def _game_name(document: Mapping[str, Any]) -> str:
+def game_name(document: Mapping[str, Any]) -> str:
     """The game's name, or its id where this installation does not have it."""
     name = str(document["game"]["game"])
     try:
@@ -199,15 +288,16 @@ def _game_name(document: Mapping[str, Any]) -> str:
 def _heading(document: Mapping[str, Any]) -> str:
     first = document["results"][0]
     deals, players = first["deals"], first["num_players"]
-    counted = f"{deals:,} deal{'' if deals == 1 else 's'}"
-    return f"{document['agent']} at {_game_name(document)}, {players} players, {counted} from every seat"
+    most = max(entry["deals"] for entry in document["results"])
+    counted = f"{deals:,} deal{'' if deals == 1 else 's'}" if most == deals else f"up to {most:,} deals"
+    return f"{document['agent']} at {game_name(document)}, {players} players, {counted} from every seat"
 
 
 def _warnings(document: Mapping[str, Any]) -> list[str]:
     """What a reader must know before believing the figures."""
     lines = []
     for each in document.get("forfeits", ()):
-        against = "all together" if each["against"] == ALL else each["against"]
+        against = _name(each)
         games = f"{each['games']} game{'' if each['games'] == 1 else 's'}"
         lines.append(f"{each['agent']} forfeited {games} of the line-up against {against}: {each['reasons'][0]}")
     lines += [
@@ -254,7 +344,7 @@ def _game(record: Any) -> dict[str, Any]:
     }
 
 
-def _facts(document: Mapping[str, Any]) -> dict[str, str]:
+def facts_of(document: Mapping[str, Any]) -> dict[str, str]:
     """What is needed to get the same figures again."""
     game, timing = document["game"], document.get("timing", {})
     facts = {

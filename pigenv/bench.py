@@ -12,19 +12,21 @@ from typing import Any, Final
 
 import numpy as np
 
-from pigenv.agent import find_agent
+from pigenv.agent import Decisions, find_agent
 from pigenv.errors import UnknownNameError, closest
 from pigenv.game import Game
-from pigenv.table import EPISODE, loops, set_seed
+from pigenv.table import EPISODE, Table, loops, set_seed
 
 __all__ = ["LAYERS", "measure"]
 
-LAYERS: Final = ("playout", "kernel", "batch", "aec", "seat", "vector")
+LAYERS: Final = ("playout", "kernel", "batch", "aec", "seat", "vector", "search")
 BATCH: Final = 4096
 REPEATS: Final = 7
 SECONDS: Final = 0.4  # of each repeat
+SIMULATIONS: Final = 1000  # of each search
 SINGLE_BLOCK: Final = 2000  # decisions between two looks at the clock at a single table
 _WARM_UP: Final = 0.1
+_DEAL_LIMIT: Final = 1000
 
 
 def measure(
@@ -44,7 +46,8 @@ def measure(
         layers: Some of `LAYERS`: "playout" (whole games in the kernel, nothing written), "kernel" (many steps of a
             batch in one call, observation and mask written), "batch" (one call a step, from Python), "aec", "seat"
             (one-seat environment, each step of which is a decision of the learner and those of its opponents; the
-            learner's are counted), "vector" (the same at many tables).
+            learner's are counted), "vector" (the same at many tables), "search" (simulations of the tree search from
+            the first decision, played out uniformly to the end of the round).
         batch: Tables of the layers that have many.
         repeats: How often each is measured; the median counts.
         seconds: How long each repeat takes.
@@ -60,7 +63,7 @@ def measure(
     most = threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
     results = []
     for layer in layers:
-        several = layer in ("playout", "kernel", "batch", "vector")
+        several = layer in ("playout", "kernel", "batch", "vector")  # the others are of one table
         for count in (1, most) if several and most > 1 else (1,):
             progress(f"{layer}, {count} thread{'s' if count > 1 else ''}")
             rates = list(_rates(_WORK[layer](game, batch, count), repeats, seconds))
@@ -210,6 +213,24 @@ def _vector(game: Game, batch: int, threads: int) -> Callable[[], int]:
     return work
 
 
+def _search(game: Game, batch: int, threads: int) -> Callable[[], int]:
+    agent = find_agent(f"search:sims={SIMULATIONS};playout=uniform;depth=0;threads=1", game)
+    table = Table(game)
+    for number in range(_DEAL_LIMIT):
+        table.start(0, number)
+        if len(table.legal_actions()) > 1:
+            break
+    decisions = Decisions(
+        game, table.view(table.seat), np.full(1, table.seat, np.int8), table.masks.copy(), np.ones(1, np.uint64)
+    )
+
+    def work() -> int:
+        agent.act(decisions)
+        return SIMULATIONS
+
+    return work
+
+
 _WORK: Final[dict[str, Callable[[Game, int, int], Callable[[], int]]]] = {
     "playout": _playout,
     "kernel": _kernel,
@@ -217,4 +238,5 @@ _WORK: Final[dict[str, Callable[[Game, int, int], Callable[[], int]]]] = {
     "aec": _aec,
     "seat": _seat,
     "vector": _vector,
+    "search": _search,
 }

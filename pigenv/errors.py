@@ -19,6 +19,7 @@ __all__ = [
     "PigenvError",
     "RecordError",
     "SeedError",
+    "TrainingError",
     "UnknownNameError",
     "UsageError",
     "closest",
@@ -63,6 +64,10 @@ class CheckpointError(PigenvError, ValueError):
 
 class AgentError(PigenvError, RuntimeError):
     """An agent cannot be built, or did not answer as an agent must."""
+
+
+class TrainingError(PigenvError, RuntimeError):
+    """A training run cannot go on, or cannot be taken up again. What it saved last is whole."""
 
 
 class MissingExtraError(PigenvError, ImportError):

@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import NoneType
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -73,7 +74,8 @@ def option(
     """A rule option with its default, meaning and set of values.
 
     Args:
-        default: Its type is the option's type: bool, int, float, str, or a tuple of ints.
+        default: Its type is the option's type: bool, int, float, str, or a tuple of ints. None is an option that is an
+            integer in `low … high`, or None where something else decides.
         meaning: What it does, for the printed rules.
         choices: The words it may be. With `low` given too, an integer in `low … high` will do as well.
         low: The least integer it may be (each one, for a tuple).
@@ -139,15 +141,15 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
     def fits(number: int) -> bool:
         return (low is None or number >= low) and (high is None or number <= high)
 
+    if value is None and each.default is None:
+        return None
     if choices and isinstance(value, str) and value in choices:
         return value
-    if letters and isinstance(value, str | list | tuple) and value:
-        given = [v for v in value if isinstance(v, str) and len(v) == 1 and v in letters]
-        if len(given) == len(value) == len(set(given)):
-            return "".join(sorted(given, key=letters.index))
+    if letters and (text := _letters(value, letters)):
+        return text
     if kind is bool and isinstance(value, bool | np.bool_):
         return bool(value)
-    if (kind is int or (choices and low is not None)) and integer and fits(int(value)):
+    if (kind in (int, NoneType) or (choices and low is not None)) and integer and fits(int(value)):
         return int(value)
     if kind is float and isinstance(value, int | float | np.number) and not isinstance(value, bool):
         return float(value)
@@ -156,6 +158,13 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
         if len(items) == len(value) and about["length"] in (None, len(value)):
             return tuple(int(v) for v in items)
     raise OptionError(f"rule {each.name!r} must be {describe(each)}; got {value!r}")
+
+
+def _letters(value: Any, letters: str) -> str:
+    """The letters given, in their order; empty where some are not among these, or come twice."""
+    given = [each for each in value if each in list(letters)] if isinstance(value, str | list | tuple) else []
+    fits = bool(given) and len(given) == len(value) == len(set(given))
+    return "".join(sorted(given, key=letters.index)) if fits else ""
 
 
 def describe(each: dataclasses.Field[Any]) -> str:
@@ -171,6 +180,8 @@ def describe(each: dataclasses.Field[Any]) -> str:
         return f"a list of {count if count is not None else 'any number of'} integers, each {span}"
     if about["letters"]:
         return f"{words + ', or ' if words else ''}a text of some of the letters {about['letters']}"
+    if kind is NoneType:
+        return f"null, or an integer {span}"
     if words and span:
         return f"{words}, or an integer {span}"
     return words or (f"an integer {span}" if kind is int else "a number" if kind is float else "a text")
@@ -229,7 +240,7 @@ def rules_dtype(rules: type[Rules], derived: Fields) -> np.dtype[np.void]:
     """The record of rules that kernels read: the table's settings, every option, then what is derived from them.
 
     An option that is a text or a tuple of any length has no field of its own here; a word out of `choices` becomes its
-    index there, or −1 − index where integers will do as well.
+    index there, or −1 − index where integers will do as well; None becomes −1.
     """
     options: list[Any] = []
     for each in dataclasses.fields(rules):
@@ -240,7 +251,7 @@ def rules_dtype(rules: type[Rules], derived: Fields) -> np.dtype[np.void]:
             options.append((each.name, np.int8))
         elif kind is float:
             options.append((each.name, np.float32))
-        elif kind is int or about["choices"]:
+        elif kind in (int, NoneType) or about["choices"]:
             options.append((each.name, np.int32))
         elif kind is tuple and about["length"] is not None:
             options.append((each.name, np.int32, (about["length"],)))
@@ -478,6 +489,8 @@ class Game:
 
     def _encoded(self, each: dataclasses.Field[Any]) -> Any:
         value, choices = getattr(self.rules, each.name), each.metadata["choices"]
+        if value is None:
+            return -1
         if not isinstance(value, str):
             return value
         return choices.index(value) if each.metadata["low"] is None else -1 - choices.index(value)

@@ -39,6 +39,7 @@ __all__ = [
     "play_games",
     "read_records",
     "replay",
+    "scene_of",
     "verify",
     "verify_file",
     "write_records",
@@ -109,6 +110,20 @@ class Record:
         found = _parsed(line)
         _check_shape(found)
         return cls(**found)
+
+    def _repr_html_(self) -> str:
+        """The final position and what was called out, in a notebook."""
+        from html import escape
+
+        from pigenv.render.svg import draw_svg
+
+        calls, last = [], None
+        for last in replay(self):
+            calls.append(f"<li>seat {last.seat}: {escape(last.action)} {escape(last.called)}</li>")
+        picture = draw_svg(last.scene, last.game.definition.base, self.agents) if last is not None else ""
+        results = f"{self.outcome}; scores {self.scores}; returns {self.returns}"
+        steps = f"<details><summary>{len(calls)} steps</summary><ol>{''.join(calls)}</ol></details>"
+        return f"<p>{escape(self.game)}: {escape(results)}</p>{picture}{steps}"
 
     def table_game(self) -> Game:
         """The game that was played, at its table.
@@ -656,6 +671,12 @@ class Replayed:
         """The open table as it was."""
         return self.game.definition.scene(self.before[0], self.game.row[0], ANYBODY)
 
+    def _repr_html_(self) -> str:
+        """The open table after it, in a notebook."""
+        from pigenv.render.svg import draw_svg
+
+        return draw_svg(self.scene, self.game.definition.base)
+
     @cached_property
     def scores(self) -> np.ndarray:
         """Each seat's points as they stand after it, float64, `(num_players,)`."""
@@ -672,6 +693,17 @@ class Replayed:
     def ends_round(self) -> bool:
         """Whether the round, or the match, ended with it."""
         return bool(self.after["over"][0] != RUNNING or self.after["round"][0] != self.before["round"][0])
+
+
+def scene_of(game: Game, state: np.ndarray, seat: int | None = None) -> Scene:
+    """What lies where in a state, one record in an array of shape `(1,)`, as a seat sees it; None for all of it."""
+    row = game.row[0]
+    if seat is None:
+        return game.definition.scene(state[0], row, ANYBODY)
+    view = state.copy()
+    view["key"] = 0
+    game.definition.hide(view[0], row, seat)
+    return game.definition.scene(view[0], row, seat)
 
 
 def replay(record: Record) -> Iterator[Replayed]:

@@ -880,6 +880,8 @@ class Table:
             trial, episode = self.states.copy(), self.episodes.copy()
             set_seed(episode[0], 0)
             self.loops.start_tables(trial, self.game.row, episode, np.ones(1, bool))
+            # Some rules deal one round otherwise than another.
+            trial["round"] = round_number
             try:
                 self.game.definition.write_deal(trial[0], self.game.row[0], given)
             except DealError as error:
@@ -985,6 +987,12 @@ class Table:
         """What lies where, as a seat sees it, or all of it (`ANYBODY`)."""
         shown = self.states if seat == ANYBODY else self.view(seat)
         return self.game.definition.scene(shown[0], self.game.row[0], seat)
+
+    def _repr_html_(self) -> str:
+        """The open table, in a notebook."""
+        from pigenv.render.svg import draw_svg
+
+        return draw_svg(self.scene(ANYBODY), self.game.definition.base) if self.started else f"<p>{self.game.id}</p>"
 
     def clone(self, redraw: int | None = None) -> Table:
         """A copy that plays on identically; with `redraw`, a seed, what nobody has seen is drawn anew."""

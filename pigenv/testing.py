@@ -22,10 +22,10 @@ import numpy as np
 from pigenv.errors import DealError
 from pigenv.game import ANYBODY, REWARDS, RUNNING, TERMINATED, TRUNCATED, Game
 from pigenv.render.text import draw_text
-from pigenv.scene import Scene
+from pigenv.scene import Scene, Zone
 from pigenv.table import Table
 
-__all__ = ["CHECKS", "check_game", "leak_check"]
+__all__ = ["CHECKS", "check_game", "env_leak_check", "leak_check"]
 
 _STEP_LIMIT: Final = 100_000
 _TOLERANCE: Final = 1e-4
@@ -351,33 +351,174 @@ def check_worlds_play_on(game: Game, games: int = 20, seed: int = 0) -> None:
         _hold(world["over"][0] != RUNNING, f"a world drawn for a seat did not end ({_where(game, world)})")
 
 
-def leak_check(game: Game, games: int = 20, seed: int = 0, public: Collection[str] = _OPEN_PARTS) -> None:
+def leak_check(
+    game: Game,
+    games: int = 20,
+    seed: int = 0,
+    public: Collection[str] = _OPEN_PARTS,
+    pictures: Sequence[Callable[[Scene], Any]] = (draw_text,),
+) -> None:
     """No byte of what a seat is given depends on what it may not know.
 
-    At random positions all that a seat does not know is drawn anew; right after the deal, besides, any two cards that
-    lie in nobody's or in other seats' places of the deal change places. View, observation, mask and picture must stay
-    the same to the byte.
+    Two truths are held against each other that a seat cannot tell apart, got in two ways:
+
+    - At random positions all that the seat does not know is drawn anew by the game's own `determinize`.
+    - Cards that the seat has not seen change places in the deal, two of them or all, and both games are played on alike
+      for as long as they differ only where cards lie face down to the seat. This way asks neither `determinize` nor,
+      after the deal, `hide`.
+
+    View, observation, mask, scene, every picture drawn from it and what is called out must be the same to the byte.
+    What environments give besides is for `env_leak_check`.
 
     Args:
         game: The game to be checked.
         games: How many random games.
         seed: Where its chance comes from.
         public: Parts of the deal that lie open from the start.
+        pictures: Draw a scene: text, image or anything else that can be compared.
 
     Raises:
-        AssertionError: Something changed.
+        AssertionError: Something changed; the sentence says what, to whom and where.
     """
     for state, generator in _some_positions(game, games, seed):
         for seat in range(game.num_players):
             world = _world(game, _view(game, state, seat), _key(generator))
-            _same_to_seat(game, state, world, seat)
+            _same_to_seat(game, state, world, seat, pictures)
+    for twins in _twins(game, games, seed, public):
+        _same_to_seat(game, twins.one.states, twins.other.states, twins.seat, pictures)
+        said = f"{twins.said[0]!r} and {twins.said[1]!r}, {_where(game, twins.one.states)}"
+        _hold(
+            twins.said[0] == twins.said[1], f"what is called out leaks what is hidden from seat {twins.seat} ({said})"
+        )
+
+
+def env_leak_check(env: Any, games: int = 20, seed: int = 0, public: Collection[str] = _OPEN_PARTS) -> None:
+    """Nothing that an environment gives an agent depends on what its seat may not know.
+
+    Two copies of the environment are dealt two truths that the agent's seat cannot tell apart, and are played alike
+    (see `leak_check`, the second way). Observation, mask, info, reward, ends and whose turn it is must be the same.
+
+    Args:
+        env: A PettingZoo AEC environment of the suite, with `game`, and deals in the options of `reset`. It is not
+            played itself.
+        games: How many random games.
+        seed: Where its chance comes from.
+        public: Parts of the deal that lie open from the start.
+
+    Raises:
+        AssertionError: Something differed; the sentence says what, to whom and where.
+    """
+    one, other = copy.deepcopy(env), copy.deepcopy(env)
+    for twins in _twins(env.game, games, seed, public):
+        for each, deal in ((one, twins.deals[0]), (other, twins.deals[1])):
+            if twins.action is None:
+                each.reset(seed=twins.seed, options={"deal": copy.deepcopy(deal)})
+            else:
+                each.step(twins.action)
+        agent, where = env.possible_agents[twins.seat], _where(env.game, twins.one.states)
+        for what in ("observe", "infos", "rewards", "terminations", "truncations", "agent_selection"):
+            given = [_given(each, what, agent) for each in (one, other)]
+            told = f"{given[0]} and {given[1]} ({where})"
+            _hold(given[0] == given[1], f"{what} of the environment leaks to {agent} what is hidden: {told}")
+
+
+def _given(env: Any, what: str, agent: str) -> str:
+    """One of the things that an environment gives an agent, exactly, as text."""
+    if what == "observe":
+        return _exact(env.observe(agent))
+    value = getattr(env, what)
+    return _exact(value if what == "agent_selection" else value.get(agent))
+
+
+def _exact(value: Any) -> str:
+    """A value as text that is the same only for the same bytes."""
+    if isinstance(value, dict):
+        return str({name: _exact(each) for name, each in value.items()})
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape} {value.tobytes().hex()}"
+    return repr(value)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Twins:
+    """Two games that a seat cannot tell apart, after the same play.
+
+    Attributes:
+        one, other: The tables.
+        seat: Whose eyes they are the same to.
+        seed: What both were started from.
+        deals: How the first round was dealt.
+        action: What was played last; None right after the deal.
+        said: What was called out at it, at each table.
+    """
+
+    one: Table
+    other: Table
+    seat: int
+    seed: int
+    deals: tuple[dict[str, Any], dict[str, Any]]
+    action: int | None = None
+    said: tuple[str, str] = ("", "")
+
+
+def _twins(game: Game, games: int, seed: int, public: Collection[str]) -> Iterator[_Twins]:
+    """Pairs of games for each seat, from the deal on until the seat comes to see where they differ."""
     generator = np.random.default_rng(seed)
-    for _ in range(games):
-        state = _dealt(game, _key(generator))
+    one, other = Table(game), Table(game)
+    for number in range(games):
         for seat in range(game.num_players):
-            other = _redealt(game, state, seat, generator, public)
-            if other is not None:
-                _same_to_seat(game, state, other, seat)
+            start = _key(generator)
+            one.start(start)
+            given = copy.deepcopy(one.deal())
+            changed = _redealt(game, given, seat, generator, public, wholesale=number % 2 == 1)
+            if changed is None:
+                continue
+            one.start(start, 0, [given])
+            other.start(start, 0, [changed])
+            face_down = _face_down(one, seat)
+            yield _Twins(one, other, seat, start, (given, changed))
+            while one.over == RUNNING and other.over == RUNNING:
+                common = sorted(set(one.legal_actions()) & set(other.legal_actions()))
+                # Whoever could not have played the same has shown something by its play.
+                if one.seat != other.seat or not common:
+                    break
+                action = int(generator.choice(common))
+                said = _called(one, action), _called(other, action)
+                if _come_to_light(one, other, seat, face_down):
+                    break
+                yield _Twins(one, other, seat, start, (given, changed), action, said)
+
+
+def _called(table: Table, action: int) -> str:
+    """Play an action at a table; returns what is called out."""
+    before, game = table.states.copy(), table.game
+    table.step(action)
+    return game.definition.call_out(before[0], table.states[0], game.row[0], game.action_texts[action])
+
+
+def _side(zone: Zone, seat: int) -> str:
+    """Where a zone lies as a seat sees it."""
+    return "middle" if zone.seat is None else "own" if zone.seat == seat else "other"
+
+
+def _face_down(table: Table, seat: int) -> set[tuple[str, str]]:
+    """The zones in which all cards lie face down to a seat right after the deal."""
+    zones = table.scene(seat).zones
+    return {(zone.name, _side(zone, seat)) for zone in zones if zone.cards and all(card is None for card in zone.cards)}
+
+
+def _come_to_light(one: Table, other: Table, seat: int, face_down: set[tuple[str, str]]) -> bool:
+    """Whether two tables, all cards open, differ elsewhere than where cards lie face down to a seat."""
+    scenes = [table.scene(ANYBODY) for table in (one, other)]
+    bare = [dataclasses.replace(scene, zones=()) for scene in scenes]
+    if bare[0] != bare[1] or len(scenes[0].zones) != len(scenes[1].zones) or one.over != other.over:
+        return True
+    for here, there in zip(scenes[0].zones, scenes[1].zones, strict=True):
+        hidden = (here.name, _side(here, seat)) in face_down
+        same_place = (here.name, here.seat, len(here.cards)) == (there.name, there.seat, len(there.cards))
+        if not same_place or (here != there and not hidden):
+            return True
+    return False
 
 
 def _check_leaks(game: Game, games: int = 20, seed: int = 0) -> None:
@@ -385,18 +526,27 @@ def _check_leaks(game: Game, games: int = 20, seed: int = 0) -> None:
     leak_check(game, games, seed)
 
 
-def _same_to_seat(game: Game, state: np.ndarray, other: np.ndarray, seat: int) -> None:
+def _same_to_seat(
+    game: Game,
+    state: np.ndarray,
+    other: np.ndarray,
+    seat: int,
+    pictures: Sequence[Callable[[Scene], Any]] = (draw_text,),
+) -> None:
     """Two truths that a seat cannot tell apart give it the same bytes."""
     where = f"to seat {seat}, {_where(game, state)}"
     view, other_view = _view(game, state, seat), _view(game, other, seat)
     observed, other_observed = _observation(game, view, seat)[0], _observation(game, other_view, seat)[0]
-    wrong = observed != other_observed
+    wrong = observed.view(np.uint32) != other_observed.view(np.uint32)
     _hold(not wrong.any(), f"the observation leaks what is hidden in {_named(game, wrong)} ({where})")
     if seat == int(state["seat"][0]):
         same = _mask(game, state)[0].tobytes() == _mask(game, other)[0].tobytes()
         _hold(same, f"the mask leaks what is hidden ({where})")
-    drawn = [draw_text(game.definition.scene(each[0], game.row[0], seat)) for each in (view, other_view)]
-    _hold(drawn[0] == drawn[1], f"the picture leaks what is hidden ({where})")
+    scene, other_scene = (game.definition.scene(each[0], game.row[0], seat) for each in (view, other_view))
+    for draw in pictures:
+        name = getattr(draw, "__name__", repr(draw))
+        _hold(_exact(draw(scene)) == _exact(draw(other_scene)), f"the picture leaks what is hidden, {name} ({where})")
+    _hold(scene == other_scene, f"the scene leaks what is hidden ({where})")
     _hold(
         view.tobytes() == other_view.tobytes(),
         f"the view leaks what is hidden in {_fields(view, other_view)} ({where})",
@@ -409,24 +559,33 @@ def _fields(one: np.ndarray, other: np.ndarray) -> str:
 
 
 def _redealt(
-    game: Game, state: np.ndarray, seat: int, generator: np.random.Generator, public: Collection[str]
-) -> np.ndarray | None:
-    """A state just dealt with two cards exchanged that a seat cannot have seen; None where there are none."""
-    given = copy.deepcopy(game.definition.read_deal(state[0], game.row[0]))
-    places = [place for name, part in given.items() if name not in public for place in _places(part, seat, game)]
-    for _ in range(20 if len(places) > 1 else 0):
-        first, second = (places[each] for each in generator.choice(len(places), 2, replace=False))
-        (these, i), (those, j) = first, second
-        if these[i] == those[j]:
+    game: Game,
+    given: dict[str, Any],
+    seat: int,
+    generator: np.random.Generator,
+    public: Collection[str],
+    wholesale: bool,
+) -> dict[str, Any] | None:
+    """A deal with two cards, or all, exchanged that a seat cannot have seen; None where there are none."""
+    for _ in range(20):
+        changed = copy.deepcopy(given)
+        places = [place for name, part in changed.items() if name not in public for place in _places(part, seat, game)]
+        if len(places) < 2:
+            return None
+        chosen = generator.permutation(len(places))[: None if wholesale else 2].tolist()
+        cards = [places[each][0][places[each][1]] for each in chosen]
+        # Each card goes to the next chosen place, the last one to the first.
+        for each, card in zip(chosen, cards[-1:] + cards[:-1], strict=True):
+            part, i = places[each]
+            part[i] = card
+        if changed == given:
             continue
-        these[i], those[j] = those[j], these[i]
-        other = state.copy()
+        table = Table(game)
         try:
-            game.definition.write_deal(other[0], game.row[0], given)
+            table.start(0, 0, [changed])
         except DealError:
-            these[i], those[j] = those[j], these[i]
             continue
-        return other
+        return changed
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -31,15 +32,43 @@ def toy(tmp_path: Path) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(tmp_path))
         patch.setattr(metadata, "entry_points", entry_points)
-        _forget()
+        forget_games()
         yield "odd_dice_v0"
     sys.modules.pop(name, None)
-    _forget()
+    forget_games()
     assert registry.definition("pig10") is known
     assert "odd_dice" not in registry.names()
 
 
-def _forget() -> None:
+DICE_PIG = Path(__file__).parent.parent / "examples" / "dice_pig"
+
+
+@pytest.fixture
+def dice_pig(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if the example's folder had been installed: its entry points are those of its `pyproject.toml`."""
+    project = tomllib.loads((DICE_PIG / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    real = metadata.entry_points
+
+    def entry_points(**wanted: str) -> object:
+        if wanted.get("group") not in project["entry-points"]:
+            return real(**wanted)
+        offered = project["entry-points"][wanted["group"]]
+        name = wanted.get("name")
+        points = [
+            metadata.EntryPoint(each, value, wanted["group"]) for each, value in offered.items() if name in (None, each)
+        ]
+        return [*real(**wanted), *points]
+
+    monkeypatch.syspath_prepend(str(DICE_PIG))
+    monkeypatch.setattr(metadata, "entry_points", entry_points)
+    forget_games()
+    yield
+    for name in ("dice_pig", "dice_pig_players"):
+        sys.modules.pop(name, None)
+    forget_games()
+
+
+def forget_games() -> None:
     """Let the registry look for games again."""
     importlib.invalidate_caches()
     registry._sources.cache_clear()

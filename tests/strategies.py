@@ -143,6 +143,57 @@ def pigs_tail_games(draw: st.DrawFn) -> Game:
     )
 
 
+# --- Pig Pile ---------------------------------------------------------------------------------------------------------
+
+
+def pig_pile_rules(generator: random.Random, num_players: int) -> dict[str, Any]:
+    """Every option of Pig Pile drawn at random, so that a table of this size can be dealt; small packs mostly."""
+    table, hand = generator.choice([0, 1, 1, 2, 3, 3, 5]), generator.choice([1, 2, 3, 3, 4, 6])
+    numbers = sorted(generator.sample(range(1, 13), generator.choice([1, 3, 5, 7, 9, 12, 12])))
+    if generator.random() < 0.6:
+        numbers = sorted({*numbers, *generator.sample([4, 8, 11], 2)})
+    most = 80 // len(numbers)
+    copies = generator.choice([None, min(2, most), min(4, most), min(6, most)])
+    wilds = generator.choice([None, 0, 1, 3, min(8, 80 - len(numbers) * (copies or 6))])
+    rules = {
+        "hand_size": hand,
+        "face_up": generator.choice(["choose", "choose", "random", "greased"]),
+        "refill": generator.choice(["to_hand_size", "one"]),
+        "refill_after_wash": generator.random() < 0.7,
+        "reduce_deck": generator.random() < 0.5,
+        "copies": copies,
+        "num_wilds": wilds,
+        "ranks": numbers,
+        "table_cards": table,
+        "min_players": generator.randint(2, num_players),
+        "wild_in_play": generator.random() < 0.3,
+        "wild_in_run": generator.random() < 0.3,
+        "skip_stacking": generator.choice(["one", "per_card"]),
+        "reverse_stacking": generator.choice(["once", "per_card"]),
+        "eight_always": generator.random() < 0.3,
+        "voluntary_pickup": generator.random() < 0.2,
+        "face_up_penalty": generator.random() < 0.7,
+        "cross_zone": generator.random() < 0.4,
+        "three_player_third_scores": generator.random() < 0.5,
+        "rounds": generator.choice([1, 1, 2, 3, "per_player", "until_empty"]),
+        "pig_supply": generator.choice([40, 40, 12, 7, 1]),
+        "first_dealer": generator.choice(["random", generator.randrange(num_players)]),
+        "tie_break": "shared",
+        "show_in_order": generator.random() < 0.3,
+        "max_turns": generator.choice([2000, 2000, 300, generator.randint(1, 60)]),
+    }
+    copies_dealt, wilds_dealt = copies, wilds
+    if copies is None or wilds is None:
+        left_out = max(0, min(2, 6 - num_players)) if rules["reduce_deck"] else 0
+        copies_dealt = 6 - left_out if copies is None else copies
+        wilds_dealt = 8 - left_out if wilds is None else wilds
+    total = len(numbers) * int(copies_dealt or 0) + int(wilds_dealt or 0)
+    if total > 80 or total < num_players * (2 * table + hand):
+        full = {"copies": None, "num_wilds": None, "ranks": list(range(1, 13)), "hand_size": 3, "table_cards": 3}
+        rules.update(full)
+    return rules
+
+
 # --- any game ---------------------------------------------------------------------------------------------------------
 
 

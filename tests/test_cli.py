@@ -57,7 +57,7 @@ def spoiled(file: Path, **changes: Any) -> Path:
 # --- help, version ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["", "list", "info", "record", "replay"])
+@pytest.mark.parametrize("command", ["", "list", "info", "record", "replay", "play", "watch"])
 def test_every_help_has_an_example(command: str) -> None:
     """`--help` shows how the command is typed."""
     text = pigenv_(*command.split(), "--help").stdout

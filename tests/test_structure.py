@@ -112,7 +112,17 @@ def level(name: str) -> int:
         (1, {"pigenv.game"}),
         (2, {"pigenv.games"}),
         (3, {"pigenv.registry"}),
-        (4, {"pigenv.table", "pigenv.agent", "pigenv.records", "pigenv.render", "pigenv.testing"}),
+        (
+            4,
+            {
+                "pigenv.table",
+                "pigenv.agent",
+                "pigenv.records",
+                "pigenv.render",
+                "pigenv.testing",
+                "pigenv.information_state",
+            },
+        ),
         (5, {"pigenv.envs", "pigenv.bench"}),
         (6, {"pigenv.adapters", "pigenv.web"}),
         (7, {"pigenv.agents"}),
@@ -179,12 +189,19 @@ def test_one_file_imports_numba() -> None:
 def test_heavy_libraries_stay_in_their_rooms() -> None:
     """Torch and the learners' libraries are imported only where learners are, and never at the top of the core."""
     rooms = {
-        "torch": ("pigenv.train", "pigenv.agents.checkpoint", "pigenv.bench"),
-        "stable_baselines3": ("pigenv.train", "pigenv.adapters.sb3"),
-        "sb3_contrib": ("pigenv.train",),
+        "torch": ("pigenv.train", "pigenv.agents.checkpoint", "pigenv.agents.foreign", "pigenv.bench"),
+        "stable_baselines3": ("pigenv.train", "pigenv.adapters.sb3", "pigenv.agents.foreign"),
+        "sb3_contrib": ("pigenv.train", "pigenv.agents.foreign"),
         "hydra": ("pigenv.train",),
+        "pyspiel": ("pigenv.adapters.openspiel",),
         "matplotlib": ("pigenv.evaluate", "pigenv.train"),
-        "pygame": (),
+        "ray": ("pigenv.evaluate.workers",),
+        "onnxruntime": ("pigenv.agents.foreign",),
+        "openskill": ("pigenv.evaluate.ratings",),
+        "pygame": ("pigenv.render.image",),
+        "PIL": ("pigenv.render.image",),
+        "starlette": ("pigenv.web",),
+        "uvicorn": ("pigenv.web",),
     }
     for each in IMPORTS:
         top = each.target.split(".")[0]

@@ -168,3 +168,48 @@ DEFINITION = Definition(
     scene=scene,
 )
 '''
+
+TWIN = '''
+"""A slow and obvious Odd Dice, made of lists."""
+
+
+class NaiveOddDice:
+    """One game of Odd Dice."""
+
+    def __init__(self, num_players, rules, deal):
+        self.num_players, self.rules = num_players, rules
+        self.seat, self.dice = deal["first_player"], [list(hand) for hand in deal["hands"]]
+        self.shown, self.points, self.over = [], [0] * num_players, None
+
+    def legal(self):
+        return sorted({str(die) for die in self.dice[self.seat]})
+
+    def step(self, action):
+        die = int(action)
+        self.dice[self.seat].remove(die)
+        if die % 2 == 1:
+            after_odd = bool(self.shown) and self.shown[-1] % 2 == 1
+            self.points[self.seat] += 2 if after_odd and self.rules["double"] else 1
+        self.shown.append(die)
+        self.seat = (self.seat + 1) % self.num_players
+        if not self.dice[self.seat]:
+            self.over = "terminated"
+        elif len(self.shown) >= self.rules["max_turns"]:
+            self.over = "truncated"
+
+    def scores(self):
+        return list(self.points)
+
+    def returns(self, reward, score_scale=1.0):
+        n, paid = self.num_players, []
+        for own in self.points:
+            fewer = sum(other < own for other in self.points)
+            equal = self.points.count(own)
+            if reward == "win":
+                paid.append(((n / equal if fewer == 0 else 0) - 1) / (n - 1))
+            elif reward == "rank":
+                paid.append((n + 1 - 2 * (fewer + (equal + 1) / 2)) / (n - 1))
+            else:
+                paid.append((sum(self.points) / n - own) / score_scale)
+        return paid
+'''

@@ -15,7 +15,7 @@ from pigenv import pig10_v0
 def main() -> None:
     """Play with each kind of environment, use the command line, and see that no extra was needed."""
     assert "site-packages" in str(Path(pigenv.__file__)), pigenv.__file__
-    for absent in ("torch", "stable_baselines3", "matplotlib", "hydra"):
+    for absent in ("torch", "stable_baselines3", "matplotlib", "hydra", "starlette", "pygame", "PIL"):
         assert importlib.util.find_spec(absent) is None, f"{absent} must not come with the core"
     env = pig10_v0.env(num_players=4)
     env.reset(seed=1)
@@ -37,6 +37,13 @@ def main() -> None:
     done = subprocess.run([pigenv_command, "train", "pig10"], capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert "pigenv[train]" in done.stderr, done.stderr
+    done = subprocess.run([pigenv_command, "play", "pig10"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "pigenv[play]" in done.stderr, done.stderr
+    drawn = pig10_v0.env(render_mode="svg")
+    drawn.reset(seed=1)
+    assert drawn.render().startswith("<svg")
+    assert Path(pigenv.__file__).with_name("web").joinpath("page", "page.js").is_file()
     print("1 passed: the wheel works without extras")  # noqa: T201
 
 

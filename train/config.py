@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pigenv.errors import MissingExtraError, OptionError, closest
 
-__all__ = ["GameConfig", "MaskablePPOConfig", "TrainConfig", "composed"]
+__all__ = [
+    "SCHEMAS", "DMCConfig", "GameConfig", "MaskablePPOConfig", "PPOConfig", "SelfPlayConfig", "TrainConfig", "checked",
+    "composed", "from_settings", "register", "typed",
+]  # fmt: skip
+
+
+def within(
+    low: float | None = None, high: float | None = None, choices: tuple[str, ...] = (), above: bool = False
+) -> dict[str, Any]:
+    """What a setting may be, as its field's metadata; see `setting`."""
+    return {"low": low, "high": high, "choices": choices, "above": above}
+
+
+def setting(
+    default: Any,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    above: bool = False,
+) -> Any:
+    """A setting with its default and what it may be: a number (or None) from `low` to `high`, or one of `choices`.
+
+    Args:
+        default: Its default.
+        low: The least number it may be.
+        high: The greatest.
+        choices: The words it may be.
+        above: Whether it must be greater than `low`.
+    """
+    return field(default=default, metadata=within(low, high, choices, above))
 
 
 @dataclass
@@ -21,35 +51,116 @@ class GameConfig:
     rules: dict[str, Any] = field(default_factory=dict)
     memory: bool = True
     max_players: int | None = None
+    """Lays the observation out for so many seats; `ppo` and `dmc` then train at tables of every size up to it."""
     reward: str = "win"
 
 
 @dataclass
-class MaskablePPOConfig:
+class CommonConfig:
+    """What every algorithm can be told."""
+
+    name: str = ""
+    total_steps: int = setting(20_000_000, 1)
+    """Decisions of the learner to train for."""
+    max_seconds: float | None = setting(None, 0, above=True)
+    """Wall clock after which training ends early; no limit where null. Rates that fall with the share of the run that
+    is done then depend on the clock, and so does what is learned."""
+    learning_rate: float = setting(1e-3, 0, above=True)
+    """At the start; falls in a straight line with the share of the run that is done."""
+    gamma: float = setting(1.0, 0, 1)
+    """Discount by a seat's own decisions: games are short and paid at their end, so nothing is."""
+    hidden: list[int] = field(default_factory=lambda: [128, 128], metadata=within(1))
+    """Units of each hidden layer."""
+    eval_every: int = setting(1_000_000, 1)
+    """Decisions between two measurements of the win share for the learning curve."""
+    eval_deals: int = setting(100, 1)
+    """Deals of each, every one played from every seat."""
+    eval_against: str | None = None
+    """Against copies of whom; the game's strongest hand-written player where null."""
+
+
+@dataclass
+class SelfPlayConfig(CommonConfig):
+    """What both of our own algorithms, which play all seats themselves, can be told."""
+
+    num_tables: int = setting(1024, 1)
+    """Tables stepped together."""
+    n_steps: int = setting(64, 1)
+    """Steps of each table between two updates."""
+    batch_size: int = setting(4096, 1)
+    """Decisions of a minibatch, at most."""
+    n_epochs: int = setting(4, 1)
+    """Passes over the decisions of an update."""
+    final_learning_rate: float = setting(0.0, 0)
+    max_grad_norm: float = setting(0.5, 0, above=True)
+    """Longer gradients are cut to this length."""
+    threads: int = setting(2, 1)
+    """Threads that learn. With one, and no `max_seconds`, a seed gives the same weights bit for bit."""
+    device: str = "auto"
+    """auto (a GPU where there is one), cpu, cuda, …"""
+    precision: str = setting("float32", choices=("float32", "bfloat16"))
+    """Of the hidden layers' arithmetic; bfloat16 is several times as fast on processors that have it."""
+    opponents: list[str] = field(default_factory=list)
+    """Agents of the catalog that have all seats but one at a share of the tables."""
+    opponent_share: float = setting(0.0, 0, 1)
+    """That share."""
+    past_share: float = setting(0.0, 0, 1)
+    """The share of tables at which a past self has all seats but one; the harder to beat, the more often it comes."""
+    past_size: int = setting(8, 1)
+    """How many past selves are kept."""
+    past_every: int = setting(50, 1)
+    """Updates after which the present one joins them, in the place of the one that is easiest to beat."""
+    checkpoint_seconds: float = setting(20.0, 0)
+    """Seconds between two checkpoints; 0: after every update. A run resumes from its last."""
+
+
+@dataclass
+class PPOConfig(SelfPlayConfig):
+    """Our own PPO by self-play: all seats of all tables learn."""
+
+    name: str = "ppo"
+    gae_lambda: float = setting(0.95, 0, 1)
+    clip_range: float = setting(0.2, 0, above=True)
+    ent_coef: float = setting(0.02, 0)
+    """Weight of the entropy at the start; falls in a straight line to `final_ent_coef`."""
+    final_ent_coef: float = setting(0.002, 0)
+    value_coef: float = setting(0.5, 0)
+    critic: str = setting("own", choices=("own", "full"))
+    """own: values from the seat's observation, by the policy's network; full: by a network of its own from what all
+    seats see together."""
+
+
+@dataclass
+class DMCConfig(SelfPlayConfig):
+    """Deep Monte-Carlo by self-play, as in DouZero: a network learns what each action comes to in the end."""
+
+    name: str = "dmc"
+    learning_rate: float = setting(1e-3, 0, above=True)
+    n_epochs: int = setting(1, 1)
+    epsilon: float = setting(0.1, 0, 1)
+    """Share of actions by chance at the start; falls in a straight line to `final_epsilon`."""
+    final_epsilon: float = setting(0.01, 0, 1)
+
+
+@dataclass
+class MaskablePPOConfig(CommonConfig):
     """sb3-contrib's MaskablePPO on one seat of many tables."""
 
     name: str = "maskable_ppo"
-    total_steps: int = 2_000_000
-    """Decisions of the learner to train for."""
-    max_seconds: float | None = None
-    """Wall clock after which training ends early; no limit where null."""
+    total_steps: int = setting(2_000_000, 1)
+    eval_every: int = setting(200_000, 1)
     opponents: list[str] = field(default_factory=lambda: ["uniform"])
     """Who plays the other seats: agents by name, filling them clockwise from the learner, repeated."""
-    num_envs: int = 256
+    num_envs: int = setting(256, 1)
     """Tables stepped together."""
-    n_steps: int = 64
+    n_steps: int = setting(64, 1)
     """Steps of each table between two updates."""
-    batch_size: int = 2048
-    n_epochs: int = 4
-    learning_rate: float = 1e-3
-    """At the start; falls to zero with the share of the run that is done."""
-    gamma: float = 1.0
-    gae_lambda: float = 0.95
-    ent_coef: float = 0.01
-    clip_range: float = 0.2
-    hidden: list[int] = field(default_factory=lambda: [128, 128])
-    """Units of each hidden layer, of policy and value network alike."""
-    torch_threads: int = 2
+    batch_size: int = setting(2048, 1)
+    n_epochs: int = setting(4, 1)
+    gae_lambda: float = setting(0.95, 0, 1)
+    ent_coef: float = setting(0.01, 0)
+    clip_range: float = setting(0.2, 0, above=True)
+    torch_threads: int = setting(2, 1)
 
 
 @dataclass
@@ -64,8 +175,10 @@ class TrainConfig:
     """The folder of the run; one named after date, game and algorithm under runs/ where null."""
 
 
-SCHEMAS = {"maskable_ppo": MaskablePPOConfig}
+SCHEMAS: dict[str, type[CommonConfig]] = {"ppo": PPOConfig, "dmc": DMCConfig, "maskable_ppo": MaskablePPOConfig}
 """The settings of each algorithm, by the name that `algo=` takes."""
+
+GROUPS = ("algo", "recipe")
 
 
 def register() -> None:
@@ -91,11 +204,13 @@ def composed(overrides: Sequence[str]) -> TrainConfig:
     from omegaconf.errors import OmegaConfBaseException
 
     wrong = (HydraException, OmegaConfBaseException)
+    # The groups first: what the other keys may be follows from them.
+    groups = [each for each in overrides if each.partition("=")[0] in GROUPS]
     for override in overrides:
         if problem := _problem(override):
             raise OptionError(problem)
         try:
-            _composed([override])
+            _composed([*groups, *([override] if override not in groups else [])])
         except wrong as error:
             cause = str(error.__cause__ or error)
             raise OptionError(f"{override}: {' '.join(cause.split()).partition(' full_key')[0]}") from None
@@ -113,12 +228,54 @@ def _composed(overrides: Sequence[str]) -> TrainConfig:
 
 
 def typed(config: Any) -> TrainConfig:
-    """A Hydra config as plain dataclasses."""
+    """A Hydra config as plain dataclasses, every number looked at.
+
+    Raises:
+        OptionError: A number is too small or too great, or a word unknown.
+    """
     from omegaconf import OmegaConf
 
     made = OmegaConf.to_object(config)
     assert isinstance(made, TrainConfig)
+    checked(made.algo)
     return made
+
+
+def checked(algo: Any) -> Any:
+    """The settings of an algorithm, if each is what it may be.
+
+    Raises:
+        OptionError: One is not.
+    """
+    for each in dataclasses.fields(algo):
+        value, about = getattr(algo, each.name), each.metadata
+        if about.get("choices") and value not in about["choices"]:
+            raise OptionError(f"algo.{each.name}: {closest(value, about['choices'])}; got {value!r}")
+        low, high = about.get("low"), about.get("high")
+        for number in value if isinstance(value, list) else [value]:
+            if number is None or low is None or isinstance(number, str):
+                continue
+            # Written so that a NaN fits nowhere.
+            fits = (number > low if about["above"] else number >= low) and (high is None or number <= high)
+            if not fits:
+                least = f"greater than {low:g}" if about["above"] else f"{low:g} or more"
+                span = least if high is None else f"{low:g} … {high:g}"
+                raise OptionError(f"algo.{each.name} must be {span}; got {value!r}")
+    return algo
+
+
+def from_settings(settings: dict[str, Any]) -> TrainConfig:
+    """The settings of a run from those that its folder holds.
+
+    Raises:
+        OptionError: They are not those of this version.
+    """
+    try:
+        schema = SCHEMAS[settings["algo"]["name"]]
+        algo = checked(schema(**settings["algo"]))
+        return TrainConfig(**{**settings, "game": GameConfig(**settings["game"]), "algo": algo})
+    except (KeyError, TypeError) as error:
+        raise OptionError(f"the run's settings are not those of this version of pigenv: {error}") from None
 
 
 def _problem(override: str) -> str | None:
@@ -127,8 +284,10 @@ def _problem(override: str) -> str | None:
     group, _, name = key.rpartition(".")
     if not equals or not key:
         return f"a setting must be key=value, such as algo.n_steps=32; got {override!r}"
-    if key == "algo" and value not in SCHEMAS:
-        return f"there is no algorithm {value!r}; {closest(value, SCHEMAS)}"
+    if key == "algo":
+        return None if value in SCHEMAS else f"there is no algorithm {value!r}; {closest(value, SCHEMAS)}"
+    if key == "recipe":
+        return None if value in recipes() else f"there is no recipe {value!r}; {closest(value, recipes())}"
     if group.startswith("game.rules"):
         return None
     known = _known(group)
@@ -137,9 +296,17 @@ def _problem(override: str) -> str | None:
     return None if name in known else f"unknown setting {key!r}; {closest(name, known)}"
 
 
+def recipes() -> list[str]:
+    """The names of whole settings that come with the suite: what the shipped policies were trained with."""
+    from importlib.resources import files
+
+    folder = files("pigenv.configs") / "recipe"
+    return sorted(each.name.removesuffix(".yaml") for each in folder.iterdir() if each.name.endswith(".yaml"))
+
+
 def _known(group: str) -> list[str]:
     if group == "":
-        return list(TrainConfig.__dataclass_fields__)
+        return [*TrainConfig.__dataclass_fields__, "recipe"]
     if group == "game":
         return list(GameConfig.__dataclass_fields__)
     if group == "algo":

@@ -20,7 +20,8 @@ __all__ = ["demo"]
 
 GAME: Final = "pig10"
 TRAINING_SECONDS: Final = 75
-OPPONENTS: Final = "[pig10/careful]"
+ALGORITHM: Final = "ppo"
+"""The one that comes furthest in the time; `pigenv.train.compare` holds them against each other."""
 DEALS: Final = 1000
 RECORDED_GAMES: Final = 5
 RECORDED_AGAINST: Final = ("pig10/counting", "pig10/careful", "pig10/greedy")
@@ -40,10 +41,10 @@ def demo(out: Path | None, seed: int, seconds: float, deals: int, console: Conso
         The evaluation, and under `files` where everything is.
     """
     start = time.perf_counter()
-    console.print(f"Training at a table of four with MaskablePPO for {seconds:g} seconds, against {OPPONENTS[1:-1]}.")
+    console.print(f"Training at a table of four by self-play ({ALGORITHM}) for {seconds:g} seconds.")
     overrides = [
-        f"game.name={GAME}", f"algo.opponents={OPPONENTS}", f"algo.max_seconds={seconds}",
-        "algo.total_steps=1_000_000_000", f"seed={seed}",
+        f"game.name={GAME}", f"algo={ALGORITHM}", f"algo.max_seconds={seconds}", "algo.total_steps=1_000_000_000",
+        "algo.eval_every=250_000", f"seed={seed}",
     ]  # fmt: skip
     folder, checkpoint = run(composed([*overrides, *([f"out={_quoted(out)}"] if out else [])]))
     trained = time.perf_counter() - start
@@ -67,7 +68,7 @@ def demo(out: Path | None, seed: int, seconds: float, deals: int, console: Conso
         curve=_curve(folder),
         records=records,
         about={
-            "training": f"MaskablePPO, {trained:.0f} seconds, against {OPPONENTS[1:-1]}",
+            "training": f"{ALGORITHM} by self-play, {trained:.0f} seconds",
             "seed": seed,
             "command": f"pigenv demo --seed {seed} --seconds {seconds:g} --deals {deals}",
         },
@@ -76,7 +77,9 @@ def demo(out: Path | None, seed: int, seconds: float, deals: int, console: Conso
     console.print(f"Done in {time.perf_counter() - start:.0f} seconds. What is where:")
     for name, path in files.items():
         console.print(f"  {name:<11}{path}", highlight=False, soft_wrap=True)
-    console.print(f"\nLook at a game:  pigenv replay {files['records']}", highlight=False, soft_wrap=True)
+    console.print("\nWatch its games, or play against it:", highlight=False)
+    console.print(f"  pigenv watch {files['records']}", highlight=False, soft_wrap=True)
+    console.print(f"  pigenv play pig10 --agents {files['checkpoint']}", highlight=False, soft_wrap=True)
     return {**document, "files": {name: str(path) for name, path in files.items()}}
 
 
@@ -85,7 +88,7 @@ def _curve(folder: Path) -> list[tuple[int, float]]:
     import json
 
     lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    return [(row["steps"], row["value"]) for row in map(json.loads, lines)]
+    return [(row["steps"], row["value"]) for row in map(json.loads, lines) if "value" in row]
 
 
 def _quoted(path: Path) -> str:

@@ -7,7 +7,7 @@ discounted (gamma 1). A game that was cut short is paid as it stands and nothing
 from __future__ import annotations
 
 import time
-from collections import deque
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,16 @@ from pigenv.errors import MissingExtraError, OptionError
 from pigenv.game import Game
 from pigenv.train.config import MaskablePPOConfig
 from pigenv.train.progress import Progress
-from pigenv.train.run_folder import RunFolder
+from pigenv.train.run_folder import POLICY, RunFolder
+from pigenv.train.score import Scorer
 
 __all__ = ["make_model", "policy_tensors", "train"]
 
-WINDOW = 2000  # finished games that the running figure is the mean of
+MODEL = "model.zip"
 
 
-def make_model(env: Any, config: MaskablePPOConfig, seed: int) -> Any:
-    """The model as the settings want it."""
+def make_model(env: Any, config: MaskablePPOConfig, seed: int, policy_kwargs: dict[str, Any] | None = None) -> Any:
+    """The model as the settings want it; `policy_kwargs` describe another network than `config.hidden` does."""
     try:
         import torch
         from sb3_contrib import MaskablePPO
@@ -46,7 +47,7 @@ def make_model(env: Any, config: MaskablePPOConfig, seed: int) -> Any:
         gae_lambda=config.gae_lambda,
         ent_coef=config.ent_coef,
         clip_range=config.clip_range,
-        policy_kwargs={"net_arch": list(config.hidden)},
+        policy_kwargs={"net_arch": list(config.hidden)} if policy_kwargs is None else policy_kwargs,
         # SB3 hands the seed to NumPy's old generator, which takes 32 bits.
         seed=seed % 2**32,
         device="cpu",
@@ -54,24 +55,33 @@ def make_model(env: Any, config: MaskablePPOConfig, seed: int) -> Any:
 
 
 def train(game: Game, config: MaskablePPOConfig, folder: RunFolder, seed: int, progress: Progress) -> str:
-    """Train, writing metrics as it goes; returns the path of the checkpoint."""
+    """Train, or go on with a run that was saved, writing metrics as it goes; returns the path of the checkpoint.
+
+    SB3 saves weights, optimizer and counters, so a run that goes on keeps learning, but not with the same games.
+
+    Raises:
+        OptionError: The game is laid out for several table sizes: SB3's tables are all of one.
+    """
     from pigenv.adapters.sb3 import SeatVecEnv
 
     try:
+        from sb3_contrib import MaskablePPO
         from stable_baselines3.common.logger import configure
     except ImportError as error:
         raise MissingExtraError("stable-baselines3", "train") from error
-    env = SeatVecEnv(game, config.num_envs, seed=seed, opponents=list(config.opponents))
+    saved = folder.load_state()
+    steps = int(saved[1]["steps"]) if saved else 0
+    # A run that goes on plays other games than it began with.
+    env = SeatVecEnv(game, config.num_envs, seed=(seed + steps) % 2**64, opponents=list(config.opponents))
     model = make_model(env, config, seed)
+    if saved:
+        model.set_parameters(MaskablePPO.load(folder.path / MODEL, device="cpu").get_parameters(), device="cpu")
+        model.num_timesteps = steps
     model.set_logger(configure(str(folder.path / "tensorboard"), ["tensorboard"]))
-    watch = _watcher(game, config, folder, progress)
-    model.learn(total_timesteps=config.total_steps, callback=watch)
-    path = folder.path / "policy.safetensors"
-    about = {"algorithm": config.name, "steps": int(model.num_timesteps), "seed": seed, "opponents": config.opponents}
-    tensors, network = policy_tensors(model)
-    save_checkpoint(path, tensors, game, {**about, **network})
-    model.save(folder.path / "model.zip")
-    return str(path)
+    watch = _watcher(game, config, folder, seed, progress, float(saved[1]["seconds"]) if saved else 0.0)
+    if steps < config.total_steps:
+        model.learn(total_timesteps=config.total_steps - steps, callback=watch, reset_num_timesteps=not saved)
+    return str(folder.path / POLICY)
 
 
 def policy_tensors(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -88,45 +98,59 @@ def policy_tensors(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     return tensors, {"layers": list(layers), "activation": "tanh"}
 
 
-def _watcher(game: Game, config: MaskablePPOConfig, folder: RunFolder, progress: Progress) -> Any:
-    """The callback that keeps the running figure, ends the run in time, and moves the progress bar."""
+def _watcher(
+    game: Game, config: MaskablePPOConfig, folder: RunFolder, seed: int, progress: Progress, before: float
+) -> Any:
+    """The callback that measures the win share, saves, ends the run in time, and moves the progress bar."""
     from stable_baselines3.common.callbacks import BaseCallback
+
+    score = Scorer(game, config.eval_against, config.eval_deals)
 
     class Watch(BaseCallback):
         def _on_training_start(self) -> None:
-            self.start = time.perf_counter()
-            self.finished: deque[float] = deque(maxlen=WINDOW)
+            self.start = time.perf_counter() - before
+            self.first, self.value = self.num_timesteps, 0.0
+            self.measured = -1 if not before else self.num_timesteps // config.eval_every
+            self.seen = 0
 
         def _on_step(self) -> bool:
-            dones = self.locals["dones"]
-            self.finished.extend(self.locals["rewards"][dones].tolist())
             seconds = time.perf_counter() - self.start
-            if config.max_seconds is not None and seconds > config.max_seconds:
-                return False
-            progress.update(self.num_timesteps, seconds, self._figure())
-            return True
+            progress.update(self.num_timesteps, seconds, self.value)
+            return config.max_seconds is None or seconds <= config.max_seconds
 
-        def _on_rollout_end(self) -> None:
-            if not self.finished:
-                return
+        def _on_rollout_start(self) -> None:
+            # Once an update, after it; SB3 has no other hook there.
+            self.note()
+
+        def _on_training_end(self) -> None:
+            self.note(done=True)
+
+        def note(self, done: bool = False) -> None:
             seconds = time.perf_counter() - self.start
-            rate = self.num_timesteps / seconds
-            folder.metrics(self.num_timesteps, seconds, self._figure(), steps_per_second=round(rate))
-            self.logger.record("rollout/value", self._figure())
-            # The last share of the run by the clock, so that the learning rate has fallen when time is up.
+            due = self.num_timesteps // config.eval_every
             if config.max_seconds is not None:
+                # The last share of the run by the clock, so that the learning rate has fallen when time is up.
                 left = max(0.0, 1 - seconds / config.max_seconds)
                 self.model._current_progress_remaining = min(self.model._current_progress_remaining, left)
+            if due == self.measured and not done:
+                return
+            tensors, network = policy_tensors(self.model)
+            self.measured = due
+            if folder.last_measured != self.num_timesteps:
+                self.value = score(tensors, network)
+                rate = (self.num_timesteps - self.first) / max(seconds - before, 1e-9)
+                folder.metrics(self.num_timesteps, seconds, self.value, steps_per_second=rate)
+            about = {
+                "algorithm": config.name, "steps": int(self.num_timesteps), "seed": seed,
+                "seconds": round(seconds, 1), "opponents": list(config.opponents),
+            }  # fmt: skip
+            folder.guard(POLICY, lambda path: save_checkpoint(path, tensors, game, {**about, **network}))
+            folder.guard(MODEL, self.save_model)
+            folder.save_state({}, {"steps": int(self.num_timesteps), "seconds": seconds})
 
-        def _figure(self) -> float:
-            """Win share of the last games, or their mean reward where the reward does not say who won."""
-            mean = float(np.mean(self.finished)) if self.finished else 0.0
-            return win_share(mean, game) if game.reward == "win" else mean
+        def save_model(self, path: Path) -> None:
+            part = path.with_name(f".part.{path.name}")
+            self.model.save(part)
+            part.replace(path)
 
     return Watch()
-
-
-def win_share(reward: float, game: Game) -> float:
-    """The win share that a mean reward "win" stands for: n·share − 1 over n − 1, solved for the share."""
-    players = game.num_players
-    return (reward * (players - 1) + 1) / players

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from pigenv import registry
+from pigenv.errors import MissingExtraError, TrainingError
+from pigenv.game import Game
 from pigenv.table import checked_seed
-from pigenv.train import maskable_ppo
-from pigenv.train.config import TrainConfig
+from pigenv.train.config import TrainConfig, composed, from_settings
 from pigenv.train.progress import Progress
-from pigenv.train.run_folder import RunFolder, command_line
+from pigenv.train.run_folder import RunFolder, command_line, read_about
 
-__all__ = ["run"]
+__all__ = ["resume", "run", "sweep"]
 
-ALGORITHMS = {"maskable_ppo": maskable_ppo.train}
+ALGORITHMS = {name: f"pigenv.train.{name}" for name in ("ppo", "dmc", "maskable_ppo")}
 
 
 def run(config: TrainConfig) -> tuple[Path, str]:
@@ -24,9 +29,54 @@ def run(config: TrainConfig) -> tuple[Path, str]:
 
     Raises:
         OptionError, UnknownNameError, SeedError: A setting is wrong; nothing was trained.
+        TrainingError: Training had to stop; what was saved last is whole.
     """
-    wanted, algo = config.game, config.algo
-    game = registry.make(
+    game, seed = wanted_game(config), checked_seed(config.seed)
+    path = Path(config.out) if config.out else RunFolder.default_path(game, config.algo.name)
+    return _train(game, config, RunFolder(path, game, config, command_line()), seed)
+
+
+def resume(path: Path) -> tuple[Path, str]:
+    """Go on with a run that was stopped or killed, from what it saved last.
+
+    Returns, Raises: See `run`.
+    """
+    about = read_about(path)
+    config = from_settings(about["settings"])
+    if config.algo.name == "maskable_ppo" and not (path / "model.zip").exists():
+        raise TrainingError(f"{path}: nothing was saved to go on from; begin the run again")
+    game = wanted_game(config)
+    return _train(game, config, RunFolder(path, game, config, command_line(), resume=True), checked_seed(config.seed))
+
+
+def sweep(overrides: Sequence[str]) -> None:
+    """One run after another for each combination of settings, where values with commas between them are choices.
+
+    Raises:
+        OptionError: A setting is wrong.
+    """
+    from pigenv.train.__main__ import main
+
+    for each in overrides:
+        # What stands between the commas is looked at when its turn comes; a wrong name is told at once.
+        key, equals, value = each.partition("=")
+        composed([f"{key}{equals}{value.split(',')[0] if value[:1] not in '[{' else value}"])
+    before = sys.argv
+    sys.argv = ["pigenv", *overrides, "--multirun"]
+    try:
+        main()
+    finally:
+        sys.argv = before
+
+
+def wanted_game(config: TrainConfig) -> Game:
+    """The game of a run.
+
+    Raises:
+        OptionError, UnknownNameError: There is none like it.
+    """
+    wanted = config.game
+    return registry.make(
         wanted.name,
         num_players=wanted.num_players,
         preset=wanted.preset,
@@ -35,11 +85,18 @@ def run(config: TrainConfig) -> tuple[Path, str]:
         max_players=wanted.max_players,
         reward=wanted.reward,
     )
-    seed = checked_seed(config.seed)
-    path = Path(config.out) if config.out else RunFolder.default_path(game, algo.name)
-    folder = RunFolder(path, game, config, command_line())
-    label = "win share" if game.reward == "win" else "mean reward"
-    with Progress(algo.total_steps, algo.max_seconds, label) as progress:
-        checkpoint = ALGORITHMS[algo.name](game, algo, folder, seed, progress)
-    folder.draw_curve(label, 1 / game.num_players if game.reward == "win" else 0.0)
+
+
+def _train(game: Game, config: TrainConfig, folder: RunFolder, seed: int) -> tuple[Path, str]:
+    algo = config.algo
+    try:
+        module: Any = import_module(ALGORITHMS[algo.name])
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(str(error.name), "train") from error
+    try:
+        with Progress(algo.total_steps, algo.max_seconds, "win share") as progress:
+            checkpoint: str = module.train(game, algo, folder, seed, progress)
+    finally:
+        folder.close()
+    folder.draw_curve("win share", 1 / game.num_players)
     return folder.path, checkpoint

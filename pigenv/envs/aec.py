@@ -15,15 +15,13 @@ from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv
 
 from pigenv import registry
-from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, deals_of, shown
+from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, deals_of
+from pigenv.envs.pictures import RENDER_FPS, RENDER_MODES, Pictures
 from pigenv.errors import IllegalActionError, UsageError
 from pigenv.game import ANYBODY, RUNNING, TRUNCATED, Game
-from pigenv.render.text import draw_text
 from pigenv.table import Table, checked_seed
 
 __all__ = ["PigAECEnv", "PigParallelEnv", "constructors"]
-
-RENDER_MODES = ["human", "ansi"]
 
 
 class PigAECEnv(AECEnv[str, Any, Any]):
@@ -36,7 +34,8 @@ class PigAECEnv(AECEnv[str, Any, Any]):
             (a plain Box; `infos[agent]["action_mask"]`), or "both".
         illegal: What happens to an illegal action: "raise" (`IllegalActionError`, the state unchanged), "forfeit" (the
             game ends, the offender gets −1, the others share it), or "random" (a legal one is played instead).
-        render_mode: "ansi" (`render` returns text), "human" (it is printed), or None.
+        render_mode: What `render` gives of the open table: "ansi" (text), "svg" (an SVG document), "rgb_array" (uint8,
+            `(600, 800, 3)`), "human" (a window, drawn at each step), or None. The last two need the extra `play`.
 
     Agents are `player_0` … in seat order, clockwise. A seat that is not to move has a mask of zeros. Rewards are paid
     on the last step (`reward="score"`: at the end of each round). Where the game ends, all agents end on the same step.
@@ -46,7 +45,7 @@ class PigAECEnv(AECEnv[str, Any, Any]):
     and `action_mask` with `mask="info"` or "both".
     """
 
-    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "is_parallelizable": False, "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "is_parallelizable": False, "render_fps": RENDER_FPS}  # noqa: RUF012
 
     def __init__(
         self,
@@ -67,6 +66,7 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         self.illegal = checked_policy(illegal)
         self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
         self.metadata = {**type(self).metadata, "name": self.game.id}
+        self._pictures = Pictures(self.game, render_mode)
         self.table = Table(self.game, self.illegal)
         self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -122,6 +122,8 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         self._skip_agent_selection: Any = None
         self.agent_selection = self.possible_agents[self.table.seat]
         self._refresh_infos()
+        if self.render_mode == "human":
+            self.render()
 
     def step(self, action: Any) -> None:
         """Play an action for `agent_selection`; None for an agent whose game is over.
@@ -151,6 +153,8 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         else:
             self.agent_selection = self.possible_agents[table.seat]
         self._refresh_infos()
+        if self.render_mode == "human":
+            self.render()
 
     def _step_after_the_end(self, agent: str, action: Any) -> None:
         """An agent takes its leave."""
@@ -204,6 +208,7 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         """A copy that plays on identically; with `redraw`, a seed, what nobody has seen is drawn anew."""
         copy: PigAECEnv = type(self).__new__(type(self))
         copy.__setstate__(self.__getstate__())
+        copy._pictures = Pictures(self.game, self.render_mode)
         if redraw is not None:
             copy.table = self.table.clone(redraw)
         return copy
@@ -218,13 +223,20 @@ class PigAECEnv(AECEnv[str, Any, Any]):
                 setattr(self, name, self.__dict__[name].copy())
 
     def render(self) -> Any:
-        """The open table as text: returned with `render_mode="ansi"`, printed with "human"."""
+        """The open table, as `render_mode` says; the final position too."""
         if self.render_mode is None:
             return None
-        return shown(draw_text(self.table.scene(ANYBODY)), self.render_mode)
+        if not self.table.started:
+            raise UsageError("nothing to draw before the first reset")
+        return self._pictures.show(self.table.scene(ANYBODY))
+
+    def _repr_html_(self) -> str:
+        """The open table, in a notebook."""
+        return self.table._repr_html_()
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Close the window, if there is one."""
+        self._pictures.close()
 
     @property
     def unwrapped(self) -> PigAECEnv:
@@ -241,7 +253,7 @@ class PigParallelEnv(ParallelEnv[str, Any, Any]):
         game and keyword arguments: As for `PigAECEnv`.
     """
 
-    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
 
     def __init__(self, game: str | Game, **settings: Any) -> None:
         self.aec = PigAECEnv(game, **settings)
@@ -316,7 +328,12 @@ class PigParallelEnv(ParallelEnv[str, Any, Any]):
         return self.aec.state()
 
     def render(self) -> Any:
+        """See `PigAECEnv.render`."""
         return self.aec.render()
+
+    def _repr_html_(self) -> str:
+        """The open table, in a notebook."""
+        return self.aec._repr_html_()
 
     def close(self) -> None:
         self.aec.close()

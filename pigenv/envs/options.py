@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pigenv.errors import DealError, OptionError, closest
 from pigenv.table import ILLEGAL
 
-__all__ = ["checked_mask", "checked_policy", "checked_render_mode", "deals_of", "shown"]
+__all__ = ["checked_mask", "checked_policy", "checked_render_mode", "deals_of"]
 
 MASK_PLACES = ("obs", "info", "both")
 
@@ -59,11 +58,3 @@ def deals_of(options: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
     if not isinstance(deals, list | tuple) or not all(isinstance(deal, Mapping) for deal in deals):
         raise DealError(f"a deal must be a dict, or a list of one a round; got {given!r}")
     return list(deals)
-
-
-def shown(picture: str, mode: str) -> str | None:
-    """What `render` returns: the text, or with "human" nothing, once it is printed."""
-    if mode == "human":
-        sys.stdout.write(picture + "\n")
-        return None
-    return picture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 import gymnasium
@@ -11,15 +12,15 @@ from gymnasium import spaces
 
 from pigenv import registry
 from pigenv.envs.learner import Learners, Opponents
-from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, deals_of, shown
+from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, deals_of
+from pigenv.envs.pictures import RENDER_FPS, RENDER_MODES, Pictures
 from pigenv.errors import UsageError
 from pigenv.game import RUNNING, TERMINATED, TRUNCATED, Game
-from pigenv.render.text import draw_text
+from pigenv.render.svg import draw_svg
+from pigenv.scene import Scene
 from pigenv.table import checked_seed, whole_action
 
 __all__ = ["SeatEnv", "single_spaces"]
-
-RENDER_MODES = ["human", "ansi"]
 
 
 def single_spaces(game: Game, mask: str) -> tuple[spaces.Space[Any], spaces.Discrete]:
@@ -44,13 +45,15 @@ class SeatEnv(gymnasium.Env[Any, Any]):
             `observation` and `action_mask`), or "both". `action_masks()` gives it in any case, as sb3-contrib asks.
         illegal: What happens to an illegal action: "forfeit" (the game ends, the learner gets −1), "raise"
             (`IllegalActionError`, the state unchanged), or "random" (a legal one is played instead).
-        render_mode: "ansi" (`render` returns text), "human" (it is printed), or None.
+        render_mode: What `render` gives of the table as the learner sees it: "ansi" (text), "svg" (an SVG document),
+            "rgb_array" (uint8, `(600, 800, 3)`), "human" (a window, drawn at each step), or None. The last two need the
+            extra `play`.
 
     Infos always hold `seat` (the learner's), `illegal` (1 where its illegal action ended the game), `replaced` (illegal
     actions replaced in this episode), and `action_mask` with `mask="info"` or "both". At the end the mask is all ones.
     """
 
-    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         self.game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
         self._in_obs, self._in_info = checked_mask(mask) != "info", mask != "obs"
         self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
+        self._pictures = Pictures(self.game, render_mode)
         self.learners = Learners(self.game, 1, opponents, learner_seat, checked_policy(illegal))
         self.observation_space, self.action_space = single_spaces(self.game, mask)
         self._over = TERMINATED
@@ -137,11 +141,21 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         return self.learners.scores()[0]
 
     def render(self) -> Any:
-        """The table as the learner sees it, as text: returned with "ansi"; with "human" each step prints it."""
+        """The table as the learner sees it, as `render_mode` says; the final position too."""
         if self.render_mode is None:
             return None
         if not self.learners.started:
             raise UsageError("nothing to draw before the first reset")
+        return self._pictures.show(self._scene())
+
+    def _scene(self) -> Scene:
         seat = int(self.learners.episodes["learner"][0])
-        views = self.learners.view(0, seat)
-        return shown(draw_text(self.game.definition.scene(views[0], self.game.row[0], seat)), self.render_mode)
+        return self.game.definition.scene(self.learners.view(0, seat)[0], self.game.row[0], seat)
+
+    def _repr_html_(self) -> str:
+        """The table as the learner sees it, in a notebook."""
+        return draw_svg(self._scene(), self.game.definition.base) if self.learners.started else escape(repr(self))
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._pictures.close()

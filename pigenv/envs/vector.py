@@ -11,11 +11,12 @@ from gymnasium.vector.utils import batch_space
 
 from pigenv import registry
 from pigenv.envs.learner import Learners, Opponents
-from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode, shown
-from pigenv.envs.seat import RENDER_MODES, single_spaces
+from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode
+from pigenv.envs.pictures import RENDER_FPS, RENDER_MODES, Pictures
+from pigenv.envs.seat import single_spaces
 from pigenv.errors import OptionError, SeedError, UsageError, closest
 from pigenv.game import RUNNING, TERMINATED, TRUNCATED, Game
-from pigenv.render.text import draw_text
+from pigenv.scene import Scene
 from pigenv.table import checked_seed
 
 __all__ = ["SeatVectorEnv", "spread_seeds"]
@@ -71,7 +72,8 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         self._in_obs, self._in_info = checked_mask(mask) != "info", mask != "obs"
         self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
         self.autoreset_mode = _mode(autoreset_mode)
-        self.metadata = {"render_modes": RENDER_MODES, "render_fps": 2, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS, "autoreset_mode": self.autoreset_mode}
+        self._pictures = Pictures(self.game, render_mode)
         self.learners = Learners(self.game, num_envs, opponents, learner_seat, checked_policy(illegal), threads)
         self.num_envs, self._copy = self.learners.num_envs, copy
         self.single_observation_space, self.single_action_space = single_spaces(self.game, mask)
@@ -91,6 +93,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         seeds = spread_seeds(seed, self.num_envs)
         self.learners.seed([each if chosen else None for each, chosen in zip(seeds, which, strict=True)])
         self.learners.start(which)
+        self._show()
         return self._observations(), self._infos(which)
 
     def _which(self, options: Mapping[str, Any] | None) -> np.ndarray:
@@ -127,6 +130,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         if same_step and ended.any():
             infos.update(self._final(ended))
             learners.over[ended] = RUNNING
+        self._show()
         return self._observations(), learners.rewards.astype(np.float64), terminated, truncated, infos
 
     def _observations(self) -> Any:
@@ -177,16 +181,27 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         return self.learners.scores()
 
     def render(self) -> tuple[Any, ...] | None:
-        """Each table as its learner sees it, as text (see `SeatEnv.render`)."""
+        """Each table as its learner sees it (see `SeatEnv.render`); with "human" the window shows the first one."""
         if self.render_mode is None:
             return None
-        pictures = []
-        for i, seat in enumerate(self.learners.episodes["learner"].tolist()):
-            view = self.learners.view(i, seat)
-            pictures.append(
-                shown(draw_text(self.game.definition.scene(view[0], self.game.row[0], seat)), self.render_mode)
-            )
-        return tuple(pictures)
+        if not self.learners.started:
+            raise UsageError("nothing to draw before the first reset")
+        if self.render_mode == "human":
+            self._pictures.show(self._scene(0))
+            return None
+        return tuple(self._pictures.show(self._scene(i)) for i in range(self.num_envs))
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    def _scene(self, i: int) -> Scene:
+        seat = int(self.learners.episodes["learner"][i])
+        return self.game.definition.scene(self.learners.view(i, seat)[0], self.game.row[0], seat)
+
+    def close_extras(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Close the window, if there is one."""
+        self._pictures.close()
 
 
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:

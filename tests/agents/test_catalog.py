@@ -55,7 +55,7 @@ def saved(folder: Path) -> str:
 def test_names() -> None:
     """All names come weakest first, each game's players under the game's name, and each is found."""
     names = catalog.names(registry.definition("pig10"))
-    assert names == ["uniform", "pig10/greedy", "pig10/careful", "pig10/counting"]
+    assert names == ["uniform", "pig10/greedy", "pig10/careful", "pig10/counting", "pig10/trained"]
     assert set(names) <= set(catalog.names())
     for name in catalog.names():
         agent = find_agent(name)
@@ -66,7 +66,7 @@ def test_names() -> None:
 def test_same_name_same_agent() -> None:
     """A hand-written player is the same object each time, also with a game, and after pickling."""
     game = registry.make("pig10")
-    for name in catalog.names(game):
+    for name in ("uniform", *(f"pig10/{player}" for player in catalog.players("pig10"))):
         agent = find_agent(name, game)
         assert isinstance(agent, KernelAgent)
         assert find_agent(name) is agent

@@ -139,6 +139,18 @@ def test_samples_by_probability(game: Game) -> None:
     assert (frequency[one.action_masks[0] == 0] == 0).all()
 
 
+def test_policy_is_what_it_samples_by(game: Game) -> None:
+    """`policy` gives the softmax of the legal logits, none to what is not legal, and peaks where `act` goes."""
+    agent, several = PolicyAgent("policy", game, weights(game), ABOUT), decisions_of(game)
+    shares = agent.policy(several)
+    assert shares.shape == several.action_masks.shape
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert not shares[several.action_masks == 0].any()
+    odds = np.where(several.action_masks == 1, np.exp(agent.logits(several.observations).astype(np.float64)), 0)
+    np.testing.assert_allclose(shares, odds / odds.sum(axis=1, keepdims=True), rtol=1e-9)
+    assert np.array_equal(shares.argmax(axis=1), agent.act(several))
+
+
 def test_plays_every_table_size_of_its_layout(tmp_path: Path) -> None:
     """A policy laid out for six seats plays at tables of two to six, however those are laid out themselves."""
     trained = registry.make("pig10", num_players=4, max_players=6)
@@ -307,9 +319,10 @@ def test_other_tensors_and_texts_are_kept(tmp_path: Path, game: Game) -> None:
     assert load_checkpoint(path, game).about == about
 
 
-def test_needs_safetensors(tmp_path: Path, game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package the error says what to install."""
+def test_only_saving_needs_safetensors(tmp_path: Path, game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package a checkpoint still loads and plays; to save one, the error says what to install."""
     path = saved(tmp_path, game)
+    before = load_checkpoint(path)
     imported = builtins.__import__
 
     def without(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -318,5 +331,6 @@ def test_needs_safetensors(tmp_path: Path, game: Game, monkeypatch: pytest.Monke
         return imported(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
+    assert load_checkpoint(path) == before
     with pytest.raises(MissingExtraError, match=re.escape("pigenv[train]")):
-        load_checkpoint(path)
+        saved(tmp_path, game)

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, parallel_seed_test, render_test, seed_test
+from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, parallel_seed_test, seed_test
 from pettingzoo.utils import wrappers
 
 import pigenv
@@ -55,17 +55,6 @@ def test_passes_pettingzoo_api_test(module, mask, wrapped):
 def test_passes_pettingzoo_seed_test(module, preset):
     """PettingZoo's seed test passes: one seed, one game, also where chance goes on after the deal."""
     seed_test(lambda: module.env(preset=preset), num_cycles=100)
-
-
-@MODULES
-def test_passes_pettingzoo_render_test(module, capsys):
-    """PettingZoo's render test passes for each declared mode; "human" prints what "ansi" returns."""
-    render_test(lambda render_mode=None: module.env(render_mode=render_mode))
-    shown = capsys.readouterr().out
-    env = module.env(render_mode="ansi")
-    env.reset(seed=1)
-    assert "pile" in shown
-    assert "seat 0" in env.render()
 
 
 def test_passes_pettingzoo_max_cycles_test():

@@ -15,7 +15,7 @@ from pigenv.evaluate.match import play_match
 from tests.evaluate.players import FIRST, LAST, NEVER, PIG10, Answers, OwnChance
 
 FIELDS = [
-    "agent", "against", "num_players", "deals", "games", "win_share", "win_share_ci", "chance", "mean_score",
+    "agent", "against", "line_up", "num_players", "deals", "games", "win_share", "win_share_ci", "chance", "mean_score",
     "placements", "illegal", "truncated", "seat_effect",
 ]  # fmt: skip
 
@@ -122,7 +122,7 @@ def test_progress_counts_all_line_ups():
     told = []
     evaluate(FIRST, PIG10, against=[LAST, OwnChance()], deals=2, progress=told.append)
     assert told == sorted(told)
-    assert told[-1] == 3 * 2 * 4
+    assert told[-1] == 2 * 4 + 2 * 4 + 2 * 12
 
 
 @pytest.mark.parametrize("deals", [0, -5, 1.5, "20", None, True])

@@ -80,7 +80,7 @@ def test_every_copy_of_a_deal_has_the_same_cards():
 def test_each_place_sits_on_each_seat_once():
     """The seats of a place over the rotations are all seats."""
     games = match([FIRST, LAST, LAST, LAST], deals=1)
-    assert sorted(games.seats()[:, 2].tolist()) == [0, 1, 2, 3]
+    assert sorted(games.orders[:, 2].tolist()) == [0, 1, 2, 3]
 
 
 def test_an_agent_is_reset_to_the_same_seed_before_each_rotation():
@@ -126,7 +126,7 @@ def test_batches_do_not_matter(monkeypatch):
     """The same games come out however many are played at once, and whichever deals are asked for."""
     line_up = [FIRST, LAST, UNIFORM, UNIFORM]
     whole = match(line_up)
-    monkeypatch.setattr("pigenv.evaluate.match.BATCH", 3)
+    monkeypatch.setattr("pigenv.evaluate.match.COMPILED_BATCH", 3)
     parts, some = match(line_up), match(line_up, deals=[11, 4])
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
@@ -272,7 +272,7 @@ def test_a_line_up_must_fill_the_table():
 def test_every_array_is_compared():
     """The list of arrays in this file is complete."""
     named = {each.name for each in fields(match([FIRST] * 4, deals=1))}
-    assert named == {*ARRAYS, "names", "deals", "faults"}
+    assert named == {*ARRAYS, "names", "deals", "orders", "corrections", "faults"}
 
 
 def test_warming_up_compiles_all_that_a_match_calls():

@@ -93,7 +93,9 @@ def test_the_page_is_whole_and_loads_nothing(page):
     assert "http://" not in page
     assert "https://" not in page
     assert not {tag for tag, _ in tags} & {"script", "link", "img", "iframe", "object"}
-    assert not [attrs for _, attrs in tags if {"src", "href", "xlink:href"} & set(attrs)]
+    links = [attrs["href"] for _, attrs in tags if "href" in attrs]
+    assert all(link.startswith(("#", "data:application/jsonl;base64,")) for link in links)
+    assert not [attrs for _, attrs in tags if {"src", "xlink:href"} & set(attrs)]
     assert "url(" not in page
     assert "@import" not in page
 
@@ -199,7 +201,13 @@ def test_square_brackets_in_names_are_no_markup(document):
 
 def test_a_sentence_is_plain():
     """It names the opponent, the share and the chance level."""
-    entry = {"against": "pig10/counting", "win_share": 0.213, "win_share_ci": [0.19, 0.24], "chance": 0.25}
+    entry = {
+        "against": "pig10/counting",
+        "line_up": "lone",
+        "win_share": 0.213,
+        "win_share_ci": [0.19, 0.24],
+        "chance": 0.25,
+    }
     assert sentence(entry) == "does not beat pig10/counting: 21.3 % where chance is 25 %; it loses"
     assert sentence(entry | {"win_share": 0.6, "win_share_ci": [0.5, 0.7], "chance": 1 / 3}) == (
         "beats pig10/counting: 60.0 % where chance is 33.3 %"

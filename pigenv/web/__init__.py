@@ -1,0 +1,1 @@
+"""The local page to play against agents and to watch records."""

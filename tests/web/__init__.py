@@ -1,0 +1,1 @@
+"""Tests of the page, the server behind it, and the game in the terminal."""
