@@ -218,9 +218,10 @@ STATE = state_dtype(
         ("held", np.int8, (MAX_PLAYERS, MAX_KINDS)),  # how many of each kind a seat holds; public
         ("hand_size", np.int8, (MAX_PLAYERS,)),
         ("in_ring", np.int8, (MAX_KINDS,)),  # how many of each kind still lie in the ring; public
-        ("ring", np.int8, (MAX_CARDS,)),  # the cards in the order they are flipped
-        ("flipped", np.int8),  # how many were; ring[flipped] is the next
-        ("pile", np.int8, (MAX_CARDS,)),  # bottom to top
+        # The pile from place 0 on, bottom to top; from `flipped` on the ring, in the order its cards are flipped. What
+        # lies on the pile was flipped once, so there is room for both, and UNKNOWN between them.
+        ("cards", np.int8, (MAX_CARDS,)),
+        ("flipped", np.int8),  # how many were; cards[flipped] is the next
         ("pile_size", np.int8),
         ("named", np.int8),  # suit that the next card is compared with, or NO_SUIT
         ("phase", np.int8),
@@ -228,7 +229,7 @@ STATE = state_dtype(
         ("first_player", np.int8),  # who began this round
         ("decision", np.int8),  # what the mover does, before it is shown: a card, FLIPS or UNDECIDED
         ("commitment", np.int8, (MAX_PLAYERS,)),  # by seat
-        ("owed", np.int8, (MAX_PLAYERS,)),  # turns that a seat must sit out
+        ("owed", np.int16, (MAX_PLAYERS,)),  # turns that a seat must sit out
         ("points", np.int16, (MAX_PLAYERS,)),  # cards held at the end of the rounds done
         # What the last step brought to light.
         ("slapped", np.int8),  # 1: it showed a card that could be slapped, at the times of `reaction`
@@ -247,7 +248,7 @@ RULES = rules_dtype(
     [
         ("pack", np.int8, (MAX_CARDS,)),  # the cards before shuffling
         ("pack_size", np.int16),
-        ("num_kinds", np.int8),
+        ("num_kinds", np.int16),  # uncompiled, what is counted in it must fit: the length of an observation
         ("num_suits", np.int8),
         ("joker", np.int8),  # the joker's kind, or −1
         ("letters", np.uint8, (MAX_KINDS, 2)),  # each kind's text
@@ -329,8 +330,8 @@ def deal(state: Row, rules: Row) -> None:
         for seat in range(MAX_PLAYERS):
             state["reaction"][seat] = NO_SLAP
     for place in range(MAX_CARDS):
-        state["ring"][place] = rules["pack"][place]
-    shuffle(state["ring"], 0, rules["pack_size"], key)
+        state["cards"][place] = rules["pack"][place]
+    shuffle(state["cards"], 0, rules["pack_size"], key)
     clear_table(state, rules)
     begin_turn(state, state["first_player"])
 
@@ -345,8 +346,6 @@ def clear_table(state: Row, rules: Row) -> None:
             state["held"][seat, kind] = 0
     for kind in range(MAX_KINDS):
         state["in_ring"][kind] = rules["copies"][kind]
-    for place in range(MAX_CARDS):
-        state["pile"][place] = UNKNOWN
     state["flipped"] = 0
     state["pile_size"] = 0
     state["named"] = NO_SUIT
@@ -469,7 +468,7 @@ def top_of(state: Row) -> int:
         return EMPTY
     if state["named"] != NO_SUIT:
         return NAMED + state["named"]
-    return state["pile"][state["pile_size"] - 1]
+    return state["cards"][state["pile_size"] - 1]
 
 
 @kernel
@@ -536,7 +535,8 @@ def lay_card(state: Row, rules: Row) -> None:
     seat, flips = state["mover"], state["decision"] == FLIPS
     top = top_of(state)
     if flips:
-        card = state["ring"][state["flipped"]]
+        card = state["cards"][state["flipped"]]
+        state["cards"][state["flipped"]] = UNKNOWN
         state["flipped"] += 1
         state["in_ring"][card] -= 1
     else:
@@ -544,7 +544,7 @@ def lay_card(state: Row, rules: Row) -> None:
         state["held"][seat, card] -= 1
         state["hand_size"][seat] -= 1
     state["decision"] = UNDECIDED
-    state["pile"][state["pile_size"]] = card
+    state["cards"][state["pile_size"]] = card
     state["pile_size"] += 1
     state["named"] = NO_SUIT
     pickup = rules["pickup"][top, card] == 1
@@ -559,8 +559,8 @@ def lay_card(state: Row, rules: Row) -> None:
 def take_pile(state: Row, seat: int) -> None:
     """A seat takes the whole pile into its hand; the middle is empty."""
     for place in range(state["pile_size"]):
-        state["held"][seat, state["pile"][place]] += 1
-        state["pile"][place] = UNKNOWN
+        state["held"][seat, state["cards"][place]] += 1
+        state["cards"][place] = UNKNOWN
     state["hand_size"][seat] += state["pile_size"]
     state["pile_size"] = 0
     state["taker"] = seat
@@ -586,10 +586,10 @@ def return_hand(state: Row, rules: Row, top: int) -> None:
     state["held"][seat, top] -= 1
     for kind in range(rules["num_kinds"]):
         for _ in range(state["held"][seat, kind]):
-            state["pile"][state["pile_size"]] = kind
+            state["cards"][state["pile_size"]] = kind
             state["pile_size"] += 1
         state["held"][seat, kind] = 0
-    state["pile"][state["pile_size"]] = top
+    state["cards"][state["pile_size"]] = top
     state["pile_size"] += 1
     state["hand_size"][seat] = 0
 
@@ -715,8 +715,8 @@ def score_scale(rules: Rules, num_players: int) -> float:
 @kernel
 def hide(view: Row, rules: Row, seat: int) -> None:
     """Nobody knows the order of the ring; and until the card is shown, each knows its own decision alone."""
-    for place in range(MAX_CARDS):
-        view["ring"][place] = UNKNOWN
+    for place in range(view["flipped"], rules["pack_size"]):
+        view["cards"][place] = UNKNOWN
     if view["given"] == 1:
         view["given"] = 0
         for each in range(MAX_PLAYERS):
@@ -735,9 +735,9 @@ def determinize(view: Row, rules: Row, key: np.uint64) -> None:
     place = view["flipped"]
     for kind in range(rules["num_kinds"]):
         for _ in range(view["in_ring"][kind]):
-            view["ring"][place] = kind
+            view["cards"][place] = kind
             place += 1
-    shuffle(view["ring"], view["flipped"], rules["pack_size"], draw(key, 0))
+    shuffle(view["cards"], view["flipped"], rules["pack_size"], draw(key, 0))
     if view["decision"] == UNKNOWN:
         view["decision"] = any_play(view, rules, draw(key, 1))
     for seat in range(rules["num_players"]):
@@ -818,7 +818,7 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     if view["pile_size"] == 0:
         out[at] = 1.0
     else:
-        out[at + 1 + rules["place_of_top"][view["pile"][view["pile_size"] - 1]]] = 1.0
+        out[at + 1 + rules["place_of_top"][view["cards"][view["pile_size"] - 1]]] = 1.0
     at += rules["num_tops"] + 1
     left = rules["pack_size"] - view["flipped"]
     out[at] = view["pile_size"] * share
@@ -960,7 +960,7 @@ def read_deal(state: Row, rules: Row) -> dict[str, Any]:
     kinds = kind_texts(rules)
     return {
         "first_player": int(state["first_player"]),
-        "ring": [kinds[card] for card in state["ring"][: rules["pack_size"]]],
+        "ring": [kinds[card] for card in state["cards"][: rules["pack_size"]]],
     }
 
 
@@ -979,7 +979,7 @@ def write_deal(state: Row, rules: Row, given: Mapping[str, Any]) -> None:
         differ = [card for card in sorted(found | pack) if found[card] != pack[card]]
         wrong = [f"{card}: {found[card]} for {pack[card]}" for card in differ]
         raise DealError(f"ring must be exactly the pack of these rules; wrong: {', '.join(wrong)}")
-    state["ring"][: len(ring)] = [kinds.index(card) for card in ring]
+    state["cards"][: len(ring)] = [kinds.index(card) for card in ring]
     state["first_player"] = first
     begin_turn(state, first)
 
@@ -1028,7 +1028,7 @@ def call_out(before: Row, after: Row, rules: Row, action: str) -> str:
     kinds = kind_texts(rules)
     flips = before["decision"] == FLIPS if rules["attack"] == 1 else action == "flip"
     if flips:
-        card = kinds[before["ring"][before["flipped"]]]
+        card = kinds[before["cards"][before["flipped"]]]
     else:
         card = kinds[before["decision"]] if rules["attack"] == 1 else action
     taker = int(after["taker"])
@@ -1038,7 +1038,7 @@ def call_out(before: Row, after: Row, rules: Row, action: str) -> str:
 def scene(view: Row, rules: Row, looking: int) -> Scene:
     """Ring and pile in the middle, each player's hand; others' hands lie open to whoever may remember them."""
     kinds, players = kind_texts(rules), int(rules["num_players"])
-    pile = tuple(kinds[card] for card in view["pile"][: view["pile_size"]])
+    pile = tuple(kinds[card] for card in view["cards"][: view["pile_size"]])
     named = int(view["named"])
     note = f"{SUIT_NAMES[suit_text(rules, named)]} named" if named != NO_SUIT else ""
     ring: tuple[str | None, ...] = (None,) * (int(rules["pack_size"]) - int(view["flipped"]))

@@ -74,7 +74,7 @@ def choices(
     for card in ring:
         view["in_ring"][0, kinds.index(card)] += 1
     view["flipped"] = row["pack_size"] - len(ring)
-    view["pile"][0, : len(pile)] = [kinds.index(card) for card in pile]
+    view["cards"][0, : len(pile)] = [kinds.index(card) for card in pile]
     view["pile_size"] = len(pile)
     for holder, hand in hands.items():
         view["hand_size"][0, holder] = len(hand)

@@ -74,14 +74,14 @@ def position(
     kinds = kinds_of(game)
     state = np.zeros(1, STATE)
     row, face_down = state[0], [kinds.index(card) for card in ring.split()]
-    row["ring"], row["pile"], row["named"], row["taker"] = UNKNOWN, UNKNOWN, NO_SUIT, NOBODY
+    row["cards"], row["named"], row["taker"] = UNKNOWN, NO_SUIT, NOBODY
     size = int(game.row["pack_size"][0])
     row["flipped"] = size - len(face_down)
-    row["ring"][row["flipped"] : size] = face_down
+    row["cards"][row["flipped"] : size] = face_down
     for kind in face_down:
         row["in_ring"][kind] += 1
     row["pile_size"] = len(pile.split())
-    row["pile"][: row["pile_size"]] = [kinds.index(card) for card in pile.split()]
+    row["cards"][: row["pile_size"]] = [kinds.index(card) for card in pile.split()]
     for holder, hand in (hands or {}).items():
         row["hand_size"][holder] = len(hand.split())
         for card in hand.split():
@@ -128,7 +128,7 @@ def held_by(game: Game, state: np.ndarray, seat: int) -> list[str]:
 def pile_of(game: Game, state: np.ndarray) -> list[str]:
     """The pile, bottom to top."""
     kinds = kinds_of(game)
-    return [kinds[kind] for kind in state["pile"][0, : state["pile_size"][0]]]
+    return [kinds[kind] for kind in state["cards"][0, : state["pile_size"][0]]]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
@@ -335,13 +335,12 @@ def compare_game(log: Log, rules: dict[str, Any]) -> None:
              "decision", "slapped", "taker")  # fmt: skip
     column = {name: states[name].tolist() for name in plain} | {name: states[name][:, :n].tolist() for name in of_seats}
     seen = {name: views[name].tolist() for name in plain} | {name: views[name][:, :n].tolist() for name in of_seats}
-    held, piles, rings = states["held"][:, :n, :num].tolist(), states["pile"].tolist(), states["ring"].tolist()
-    seen_piles, in_ring, lookers = views["pile"].tolist(), views["in_ring"][:, :num].tolist(), log.lookers.tolist()
+    held, cards, seen_cards = states["held"][:, :n, :num].tolist(), states["cards"].tolist(), views["cards"].tolist()
+    in_ring, lookers = views["in_ring"][:, :num].tolist(), log.lookers.tolist()
     masks, actions = log.masks[:end].tolist(), log.actions.tolist()
     points = np.zeros((end, n))
     loops(DEFINITION).score_tables(states, game.row, points)
     scores = points.tolist()
-    assert (views["ring"] == UNKNOWN).all()
     assert (views["key"] == 0).all()
     assert (views["held"] == states["held"]).all()
     assert (log.counts[: log.steps] == log.masks[: log.steps].sum(axis=1)).all()
@@ -350,8 +349,8 @@ def compare_game(log: Log, rules: dict[str, Any]) -> None:
         over, looker = column["over"][at], lookers[at]
         assert over == {None: RUNNING, "terminated": TERMINATED, "truncated": TRUNCATED}[twin.over]
         assert (column["turn"][at], column["round"][at]) == (twin.turn, twin.round)
-        assert [kinds[card] for card in piles[at][: column["pile_size"][at]]] == twin.pile
-        assert [kinds[card] for card in rings[at][column["flipped"][at] : size]] == twin.ring
+        assert [kinds[card] for card in cards[at][: column["pile_size"][at]]] == twin.pile
+        assert [kinds[card] for card in cards[at][column["flipped"][at] : size]] == twin.ring
         assert held[at] == [[hand.count(kind) for kind in kinds] for hand in twin.hands]
         assert column["hand_size"][at] == [len(hand) for hand in twin.hands]
         assert column["owed"][at] == twin.owed_turns
@@ -359,7 +358,8 @@ def compare_game(log: Log, rules: dict[str, Any]) -> None:
         assert column["taker"][at] == twin.taker
         assert scores[at] == twin.scores()
         known = twin.known_to(looker)
-        assert seen_piles[at][: seen["pile_size"][at]] == piles[at][: column["pile_size"][at]]
+        assert seen_cards[at][: seen["pile_size"][at]] == cards[at][: column["pile_size"][at]]
+        assert set(seen_cards[at][seen["pile_size"][at] :]) <= {UNKNOWN}
         assert {kind: count for kind, count in zip(kinds, in_ring[at], strict=True) if count} == known["unseen"]
         assert size - seen["flipped"][at] == known["ring_size"]
         for name in ("hand_size", "owed", "points", "named", "turn", "round", "first_player", "mover", "seat", "phase"):
@@ -477,10 +477,10 @@ def test_bu_21(num_players: int, preset: str, rules: dict[str, Any]) -> None:
     row, size = game.row[0], int(game.row["pack_size"][0])
     for key in range(40 if FAST else 10 if COMPILED else 1):
         states = Log(game, key, policy=key % 4).states
-        places = np.arange(states["pile"].shape[1])
-        in_pile = np.where(places < states["pile_size"][:, None], states["pile"], UNKNOWN)
+        places = np.arange(states["cards"].shape[1])
+        in_pile = np.where(places < states["pile_size"][:, None], states["cards"], UNKNOWN)
         face_down = (places >= states["flipped"][:, None]) & (places < size)
-        in_ring = np.where(face_down, states["ring"], UNKNOWN)
+        in_ring = np.where(face_down, states["cards"], UNKNOWN)
         for kind in range(row["num_kinds"]):
             assert ((in_ring == kind).sum(axis=1) == states["in_ring"][:, kind]).all()
             found = states["held"][:, :, kind].sum(axis=1) + (in_pile == kind).sum(axis=1) + states["in_ring"][:, kind]
@@ -1086,7 +1086,7 @@ def test_determinize_is_uniform(rules: dict[str, Any], order: str, texts: list[s
         table.step(game.action_number(text))
     kinds, at = kinds_of(game), int(table.states["flipped"][0])
     worlds = drawn_worlds(game, table.states, seat, 20_000 if FAST else 3_000 if COMPILED else 1_500)
-    drawn = Counter(tuple(kinds[card] for card in ring[at : len(dealt)]) for ring in worlds["ring"].tolist())
+    drawn = Counter(tuple(kinds[card] for card in ring[at : len(dealt)]) for ring in worlds["cards"].tolist())
     assert set(drawn) <= set(wanted)
     total = sum(wanted.values())
     expected = [len(worlds) * each / total for each in wanted.values()]
@@ -1138,11 +1138,12 @@ def test_redraw_keeps_what_anybody_knows() -> None:
     play(game, state, "2C", "anticipate", "wait")
     worlds = drawn_worlds(game, state, ANYBODY, 6_000 if FAST else 1_200 if COMPILED else 400)
     for name in STATE.names or ():
-        if name not in ("ring", "key"):
+        if name not in ("cards", "key"):
             assert (worlds[name] == state[name]).all()
     at = int(state["flipped"][0])
-    orders = set(itertools.permutations(state["ring"][0, at:52].tolist()))
-    drawn = Counter(tuple(ring[at:52]) for ring in worlds["ring"].tolist())
+    assert (worlds["cards"][:, :at] == state["cards"][:, :at]).all()
+    orders = set(itertools.permutations(state["cards"][0, at:52].tolist()))
+    drawn = Counter(tuple(ring[at:52]) for ring in worlds["cards"].tolist())
     assert set(drawn) == orders
     assert stats.chisquare([drawn[each] for each in orders]).pvalue > 1e-4
 
@@ -1151,9 +1152,8 @@ def exchanged(game: Game, state: np.ndarray, seat: int, generator: random.Random
     """Another truth that a seat cannot tell from this one: the ring, others' decisions and commitments, the key."""
     other = state.copy()
     row, size = other[0], int(game.row["pack_size"][0])
-    rest = row["ring"][row["flipped"] : size].tolist()
-    row["ring"][row["flipped"] : size] = generator.sample(rest, len(rest))
-    row["ring"][: row["flipped"]] = generator.randint(0, 5)
+    rest = row["cards"][row["flipped"] : size].tolist()
+    row["cards"][row["flipped"] : size] = generator.sample(rest, len(rest))
     row["key"] = generator.getrandbits(64)
     if row["phase"] == COMMIT and row["over"] == RUNNING:
         if row["mover"] != seat:
@@ -1189,7 +1189,7 @@ def test_hide_wipes_every_secret() -> None:
 
 def test_worlds_are_consistent() -> None:
     """A drawn world holds exactly the pack, differs in nothing that is open, and shows its seat the same again."""
-    hidden = {"ring", "key", "decision", "commitment"}
+    hidden = {"cards", "key", "decision", "commitment"}
     for number, game in enumerate(random_games(6, 100 if FAST else 40 if COMPILED else 6)):
         log, size = Log(game, number), int(game.row["pack_size"][0])
         for at in range(0, log.steps, 4):
@@ -1197,7 +1197,9 @@ def test_worlds_are_consistent() -> None:
             for world in np.split(drawn_worlds(game, state, seat, 3), 3):
                 for name in set(STATE.names or ()) - hidden:
                     assert (world[name] == state[name]).all()
-                ring = world["ring"][0, world["flipped"][0] : size]
+                at_ring = int(world["flipped"][0])
+                assert (world["cards"][0, :at_ring] == state["cards"][0, :at_ring]).all()
+                ring = world["cards"][0, at_ring:size]
                 assert np.bincount(ring, minlength=53).tolist() == state["in_ring"][0].tolist()
                 assert view_of(game, world, seat).tobytes() == log.views[at].tobytes()
 
@@ -1488,6 +1490,25 @@ def test_edge_of_what_is_allowed(rules: dict[str, Any]) -> None:
         game = registry.make("pigs_tail", num_players, rules=rules)
         for key in range(3 if COMPILED else 1):
             compare_game(Log(game, key), {**PIGS_TAIL_DEFAULTS, **rules})
+
+
+def test_owed_turns_add_up() -> None:
+    """Who fouls in every turn of a long game owes as many turns as it fouled and was not yet passed over."""
+    rules = {"attack": True, "foul": "skip", "num_decks": 2, "hand_play": "optional"}
+    game = registry.make("pigs_tail", 5, rules=rules)
+    table = Table(game)
+    table.start(4)
+    twin = NaivePigsTail(5, {**PIGS_TAIL_DEFAULTS, **rules}, [table.deal()])
+    most = 0
+    while table.over == RUNNING and most < 200:
+        texts = twin.legal()
+        text = texts[0] if twin.phase == "play" else "anticipate" if twin.seat == 2 else "wait"
+        table.step(game.action_number(text))
+        drawn = DEFINITION.read_chance(table.states[0], game.row[0])
+        twin.step(text, None if drawn is None else drawn["reactions"])
+        assert table.states["owed"][0, :5].tolist() == twin.owed_turns
+        most = max(most, *twin.owed_turns)
+    assert most == 200
 
 
 # --- deals and chance -------------------------------------------------------------------------------------------------
