@@ -72,7 +72,9 @@ class KernelAgent:
     """
 
     def __init__(self, name: str, kernel: Act, base: str | None = None) -> None:
-        self.name, self.kernel, self.base = name, kernel, base
+        self.name: str = name
+        self.kernel: Act = kernel
+        self.base: str | None = base
 
     def reset(self, seed: int) -> None:
         """Nothing to forget: its chance comes with each decision."""

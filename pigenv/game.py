@@ -437,24 +437,25 @@ class Game:
         reward: str = "win",
     ) -> None:
         self.definition = definition
-        self.id = definition.id
+        self.id: str = definition.id
         names = list(definition.presets)
-        self.preset = names[0] if preset is None else preset
+        self.preset: str = names[0] if preset is None else preset
         if self.preset not in names:
             raise OptionError(f"{self.id} has no preset {preset!r}; {closest(preset, names)}")
         edition = definition.presets[self.preset]
         if isinstance(rules, Rules):
             if not isinstance(rules, definition.rules):
                 raise OptionError(f"rules of {self.id} must be {definition.rules!r}; got {type(rules)!r}")
-            self.rules = rules
+            self.rules: Rules = rules
         elif rules is None or isinstance(rules, Mapping):
             self.rules = definition.rules.made({**edition.rules, **(rules or {})})
         else:
             raise OptionError(f"rules must map option names to values; got {rules!r}")
         low, high = definition.seats(self.rules)
-        self.num_players = _whole("num_players", edition.num_players if num_players is None else num_players, low, high)
-        self.mixed = max_players is not None
-        self.max_players = self.num_players
+        seated = edition.num_players if num_players is None else num_players
+        self.num_players: int = _whole("num_players", seated, low, high)
+        self.mixed: bool = max_players is not None
+        self.max_players: int = self.num_players
         if max_players is not None:
             self.max_players = _whole("max_players", max_players, self.num_players, high)
         self.rules.check_seats(self.num_players)
@@ -462,12 +463,13 @@ class Game:
             raise OptionError(f"memory must be True or False; got {memory!r}")
         if reward not in REWARDS:
             raise OptionError(f"unknown reward {reward!r}; {closest(reward, REWARDS)}")
-        self.memory, self.reward = bool(memory), reward
-        self.layout = definition.layout(self.rules, Seating(self.max_players, self.mixed, self.memory))
-        self.action_texts = tuple(definition.actions(self.rules, self.max_players))
-        self.num_actions = len(self.action_texts)
+        self.memory: bool = bool(memory)
+        self.reward: str = reward
+        self.layout: Layout = definition.layout(self.rules, Seating(self.max_players, self.mixed, self.memory))
+        self.action_texts: tuple[str, ...] = tuple(definition.actions(self.rules, self.max_players))
+        self.num_actions: int = len(self.action_texts)
         self._numbers = {text: action for action, text in enumerate(self.action_texts)}
-        self.row = self._make_row()
+        self.row: np.ndarray = self._make_row()
 
     def _make_row(self) -> np.ndarray:
         """The rules as the kernels read them, shape `(1,)`."""

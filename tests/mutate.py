@@ -19,11 +19,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from rich.console import Console
 from rich.table import Table
@@ -32,6 +32,8 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 COPIED: Final = ("pigenv", "agents", "train", "evaluate", "configs", "tests", "examples", "pyproject.toml", "Makefile")
 STARTS: Final = ("deal", "legal", "step", "scores")
 COUNT: Final = 40
+Place: TypeAlias = Callable[[int | None, int | None], int]
+"""Where a line and column of the syntax tree are in the file's text."""
 WANTED: Final = 0.95  # share that the tests must notice
 SECONDS: Final = 900
 
@@ -96,7 +98,9 @@ def mutations_of(game: str, source: str) -> list[Mutation]:
     for line in lines:
         starts.append(starts[-1] + len(line))
 
-    def at(line: int, column: int) -> int:
+    def at(line: int | None, column: int | None) -> int:
+        assert line is not None
+        assert column is not None
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
     found = []
@@ -121,9 +125,8 @@ def _reached(kernels: dict[str, ast.FunctionDef]) -> list[str]:
     return found
 
 
-def _changes(node: ast.AST, source: str, at: object) -> Iterator[tuple[int, int, str, str]]:
+def _changes(node: ast.AST, source: str, at: Place) -> Iterator[tuple[int, int, str, str]]:
     """The changes of one node: from, to, what stands there, what is to."""
-    assert callable(at)
     if isinstance(node, ast.Constant) and type(node.value) is int:
         first, last = at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset)
         yield first, last, source[first:last], str(node.value + 1)

@@ -55,9 +55,10 @@ class SeatVecEnv(VecEnv):
         threads: int = 1,
         **settings: Any,
     ) -> None:
-        self.game = registry.make(game, **settings)
-        self.learners = Learners(self.game, num_envs, opponents, learner_seat, checked_policy(illegal), threads)
-        self.render_mode = None
+        self.game: Game = registry.make(game, **settings)
+        policy = checked_policy(illegal)
+        self.learners: Learners = Learners(self.game, num_envs, opponents, learner_seat, policy, threads)
+        self.render_mode: str | None = None
         observations, actions = single_spaces(self.game, "info")
         super().__init__(self.learners.num_envs, observations, actions)
         self._actions = np.zeros(num_envs, np.int64)

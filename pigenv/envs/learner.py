@@ -64,26 +64,28 @@ class Learners:
             raise OptionError(f"num_envs must be an integer of at least 1; got {num_envs!r}")
         if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
             raise OptionError(f"threads must be an integer of at least 1; got {threads!r}")
-        self.game, self.num_envs, self.threads = game, int(num_envs), threads
-        self.policy = ILLEGAL.index(policy)
-        self.seating = _seating(learner_seat, game.num_players)
-        self.opponents = _line_up(opponents, game)
-        self.agents = list(dict.fromkeys(self.opponents))
+        self.game: Game = game
+        self.num_envs: int = int(num_envs)
+        self.threads: int = threads
+        self.policy: int = ILLEGAL.index(policy)
+        self.seating: int = _seating(learner_seat, game.num_players)
+        self.opponents: list[Agent] = _line_up(opponents, game)
+        self.agents: list[Agent] = list(dict.fromkeys(self.opponents))
         self._allocate()
-        self.observations = np.zeros((num_envs, game.layout.size), np.float32)
-        self.final = np.zeros_like(self.observations)
-        self.ended = np.zeros(num_envs, EPISODE)
-        self.masks = np.zeros((num_envs, game.num_actions), np.int8)
-        self.rewards = np.zeros(num_envs, np.float32)
-        self.over = np.zeros(num_envs, np.int8)
-        self.started = False
+        self.observations: np.ndarray = np.zeros((num_envs, game.layout.size), np.float32)
+        self.final: np.ndarray = np.zeros_like(self.observations)
+        self.ended: np.ndarray = np.zeros(num_envs, EPISODE)
+        self.masks: np.ndarray = np.zeros((num_envs, game.num_actions), np.int8)
+        self.rewards: np.ndarray = np.zeros(num_envs, np.float32)
+        self.over: np.ndarray = np.zeros(num_envs, np.int8)
+        self.started: bool = False
         self.deals: tuple[Mapping[str, Any], ...] = ()
         self._actions = np.zeros(num_envs, np.int64)
         self._bind()
 
     def _allocate(self) -> None:
         """The records; those of a single table lie on one desk, which a single call takes as one argument."""
-        self.crew = Crew(self.threads, self.num_envs, self.game.definition.state)
+        self.crew: Crew = Crew(self.threads, self.num_envs, self.game.definition.state)
         if self.num_envs == 1:
             self._desks = np.zeros(1, desk_dtype(self.game.definition))
             self._desks["rules"][0] = self.game.row

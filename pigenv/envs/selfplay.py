@@ -41,17 +41,18 @@ class SelfPlay:
             raise OptionError(f"num_tables must be an integer of at least 1; got {num_tables!r}")
         if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
             raise OptionError(f"threads must be an integer of at least 1; got {threads!r}")
-        self.game, self.num_tables = game, num_tables
-        self.policy = ILLEGAL.index(checked_policy(illegal))
-        self.loops = loops(game.definition)
-        self.crew = Crew(threads, num_tables, game.definition.state)
-        self.states = np.zeros(num_tables, game.definition.state)
-        self.episodes = np.zeros(num_tables, EPISODE)
-        self.observations = np.zeros((num_tables, game.layout.size), np.float32)
-        self.masks = np.zeros((num_tables, game.num_actions), np.int8)
-        self.seats = np.zeros(num_tables, np.int8)
-        self.rewards = np.zeros((num_tables, game.num_players), np.float32)
-        self.over = np.zeros(num_tables, np.int8)
+        self.game: Game = game
+        self.num_tables: int = num_tables
+        self.policy: int = ILLEGAL.index(checked_policy(illegal))
+        self.loops: Any = loops(game.definition)
+        self.crew: Crew = Crew(threads, num_tables, game.definition.state)
+        self.states: np.ndarray = np.zeros(num_tables, game.definition.state)
+        self.episodes: np.ndarray = np.zeros(num_tables, EPISODE)
+        self.observations: np.ndarray = np.zeros((num_tables, game.layout.size), np.float32)
+        self.masks: np.ndarray = np.zeros((num_tables, game.num_actions), np.int8)
+        self.seats: np.ndarray = np.zeros(num_tables, np.int8)
+        self.rewards: np.ndarray = np.zeros((num_tables, game.num_players), np.float32)
+        self.over: np.ndarray = np.zeros(num_tables, np.int8)
         self._views = self.crew.views
         self._rows = np.arange(num_tables)
         self._sampled = np.zeros(num_tables, np.int64)
