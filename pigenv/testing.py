@@ -119,9 +119,12 @@ def _positions(game: Game, games: int, seed: int) -> Iterator[tuple[np.ndarray, 
 
 
 def _some_positions(game: Game, games: int, seed: int) -> Iterator[tuple[np.ndarray, np.random.Generator]]:
-    """About a fifth of the positions of random games; the first one always."""
-    for number, (state, generator) in enumerate(_positions(game, games, seed)):
-        if number == 0 or generator.random() < 0.2:
+    """About a fifth of the positions of random games, fewer of those late in long ones; the first one always."""
+    number = 0
+    for place, (state, generator) in enumerate(_positions(game, games, seed)):
+        # Counted from the start of each game, of which there may be several rounds.
+        number = 0 if state["round"][0] == 0 and state["turn"][0] == 0 else number + 1
+        if place == 0 or generator.random() < min(0.2, 10 / (1 + number)):
             yield state, generator
 
 

@@ -1212,12 +1212,18 @@ def bound_of(code: int) -> int:
 @kernel
 def draw_hands(view: Row, rules: Row, first: int, key: np.uint64, counter: int, lenient: bool) -> tuple[int, bool]:
     """Draw every unknown hand once; returns the next counter and whether the draw is kept (lenient: if possible)."""
-    chance = 1.0
+    ways_before, ways = 1.0, 1.0
     for seat in range(rules["num_players"]):
         if is_hidden(view, seat):
-            counter, ways = place_plays(view, rules, seat, first, key, counter)
-            chance *= ways
-    chance *= ways_to_fill(view, rules, first)
+            # What concerns a single hand is decided for each by itself: fewer draws are in vain.
+            kept = False
+            while not kept:
+                counter, chance = place_plays(view, rules, seat, first, key, counter)
+                here = ways_to_play(view, seat, first) if chance > 0.0 else 1.0
+                kept = happens(draw(key, counter), chance / here)
+                counter += 1
+            ways_before *= here
+    chance = ways_to_fill(view, rules, first)
     counter += 1
     if chance == 0.0 or not (lenient or happens(draw(key, counter - 1), chance)):
         return counter, False
@@ -1228,11 +1234,10 @@ def draw_hands(view: Row, rules: Row, first: int, key: np.uint64, counter: int, 
                     view["pack"][place] = draw_unseen(view, rules, bound, draw(key, counter))
                     counter += 1
     for seat in range(rules["num_players"]):
-        if is_hidden(view, seat) and not lenient:
-            counter += 1
-            if not happens(draw(key, counter - 1), 1.0 / ways_to_play(view, rules, seat, first)):
-                return counter, False
-    return counter, True
+        if is_hidden(view, seat):
+            ways *= ways_to_play(view, seat, first)
+    counter += 1
+    return counter, lenient or happens(draw(key, counter - 1), ways_before / ways)
 
 
 @kernel
@@ -1352,10 +1357,13 @@ def proved_in_all(view: Row, rules: Row, bound: int) -> int:
 
 
 @kernel
-def ways_to_play(view: Row, rules: Row, seat: int, first: int) -> float:
-    """From how many choices of equal cards the plays of a seat can have come, going back from its last one."""
+def ways_to_play(view: Row, seat: int, first: int) -> float:
+    """From how many choices of equal cards the plays of a seat can have come, going back from its last one.
+
+    Places that are still to be filled do not count.
+    """
     cards, place, ways = view["work"][TIGHT], view["dealt"], 1.0
-    for kind in range(MAX_KINDS):
+    for kind in range(MAX_KINDS + 1):
         cards[kind] = 0
     hold_places(view, seat, first, cards)
     for event in range(view["history_size"] - 1, -1, -1):
@@ -1365,7 +1373,8 @@ def ways_to_play(view: Row, rules: Row, seat: int, first: int) -> float:
             place -= count
             if entry % KIND_STEP == seat:
                 for each in range(place, place + count):
-                    cards[view["pack"][each]] -= 1
+                    if view["pack"][each] >= 0:
+                        cards[view["pack"][each]] -= 1
         elif entry % KIND_STEP == seat:
             cards[kind] += count
             ways *= choose(cards[kind], count)
@@ -1382,7 +1391,8 @@ def hold_places(view: Row, seat: int, first: int, cards: np.ndarray) -> None:
         if kind == DRAWN:
             if entry % KIND_STEP == seat:
                 for each in range(place, place + count):
-                    cards[view["pack"][each]] += 1
+                    if view["pack"][each] >= 0:
+                        cards[view["pack"][each]] += 1
             place += count
         elif entry % KIND_STEP == seat:
             cards[kind] -= count
