@@ -136,7 +136,7 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
     """The value of an option in its own type, or an error that says what it may be."""
     about, kind = each.metadata, _kind(each)
     low, high, choices, letters = about["low"], about["high"], about["choices"], about["letters"]
-    integer = isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
+    whole = int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_) else None
 
     def fits(number: int) -> bool:
         return (low is None or number >= low) and (high is None or number <= high)
@@ -149,8 +149,8 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
         return text
     if kind is bool and isinstance(value, bool | np.bool_):
         return bool(value)
-    if (kind in (int, NoneType) or (choices and low is not None)) and integer and fits(int(value)):
-        return int(value)
+    if (kind in (int, NoneType) or (choices and low is not None)) and whole is not None and fits(whole):
+        return whole
     if kind is float and isinstance(value, int | float | np.number) and not isinstance(value, bool):
         return float(value)
     if kind is tuple and isinstance(value, list | tuple | np.ndarray):

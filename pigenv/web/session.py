@@ -127,21 +127,23 @@ class Session:
     def _secret(self, before: np.ndarray, person: np.ndarray, number: int) -> bool:
         """Whether another move would have shown the person the same.
 
-        Looked for in the true state and in deals that the person cannot tell from it: a move made in secret may have
-        been the only one its seat had.
+        Where the seat had only this move, that is looked for in deals which the person cannot tell from the true one:
+        to know that there was no other would be to know its cards.
         """
-        game, kernels = self.game, self.table.loops
+        game = self.game
         row, shown = game.row[0], self.table.view(self.seat).tobytes()
-        worlds = person.repeat(_WORLDS)
-        keys = np.frombuffer(secrets.token_bytes(8 * _WORLDS), np.uint64)
-        kernels.determinize_views(worlds, game.row, keys)
         mask = np.zeros(game.num_actions, np.int8)
-        for world in (before, *(worlds[i : i + 1] for i in range(_WORLDS))):
-            game.definition.legal(world[0], row, mask)
+        worlds = before
+        if game.definition.legal(before[0], row, mask) == 1:
+            worlds = person.repeat(_WORLDS)
+            keys = np.frombuffer(secrets.token_bytes(8 * _WORLDS), np.uint64)
+            self.table.loops.determinize_views(worlds, game.row, keys)
+        for i in range(len(worlds)):
+            game.definition.legal(worlds[i], row, mask)
             for other in np.flatnonzero(mask):
                 if other == number:
                     continue
-                trial = world.copy()
+                trial = worlds[i : i + 1].copy()
                 game.definition.step(trial[0], row, int(other))
                 trial["key"] = 0
                 game.definition.hide(trial[0], row, self.seat)
@@ -324,6 +326,8 @@ class Session:
 
     def _calls(self, moves: Sequence[Move]) -> dict[str, str]:
         """What each move would be called out as, as far as that is the same in whatever deal it is."""
+        if not moves:
+            return {}
         game, kernels = self.game, self.table.loops
         worlds = self.table.view(self.seat).repeat(2)
         kernels.determinize_views(worlds, game.row, np.frombuffer(secrets.token_bytes(16), np.uint64))

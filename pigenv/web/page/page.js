@@ -551,19 +551,24 @@ function drawReflex() {
       lost(error);
       return;
     }
-    await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
-    const shown = performance.now();
-    $("middle").querySelector(".pile")?.append(element("div", { class: "card landing" }, picture(card)));
+    ($("middle").querySelector(".pile") || $("middle")).append(element("div", { class: "card revealed" }, picture(card)));
+    say(nameOf(card));
+    const shown = await new Promise((painted) => requestAnimationFrame(painted));
     const slapped = await new Promise((done) => {
-      const late = setTimeout(() => done(null), 1500);
+      const over = new AbortController();
+      const finish = (time) => {
+        over.abort();
+        done(time);
+      };
+      const late = setTimeout(() => finish(null), 1500);
       const hand = (event) => {
-        if (event.type === "keydown" && event.key !== " ") return;
+        if (event.type === "keydown" && (event.key !== " " || event.repeat)) return;
         event.preventDefault();
         clearTimeout(late);
-        done(Math.max(1, Math.round(event.timeStamp - shown)));
+        finish(Math.max(1, Math.round(event.timeStamp - shown)));
       };
-      go.addEventListener("pointerdown", hand, { once: true });
-      document.addEventListener("keydown", hand, { once: true });
+      go.addEventListener("pointerdown", hand, { signal: over.signal });
+      document.addEventListener("keydown", hand, { signal: over.signal });
     });
     busy = false;
     send("react", { milliseconds: slapped });
