@@ -648,21 +648,21 @@ def legal_plays(cards: np.ndarray, state: Row, rules: Row, mask: np.ndarray) -> 
     most = rules["max_players"]
     copies, play = rules["copies_at"][most], rules["play_at"][most]
     first = lowest_that_fits(rules, top_kind(state))
-    count = 0
+    count: int = 0
     for kind in range(first, rules["num_ranks"]):
-        held = cards[kind]
+        held = int(cards[kind])
         count += held
         for place in range(held):
             mask[play + kind * copies + place] = 1
     eight = rules["hog_wash"]
     if rules["eight_always"] == 1 and 0 <= eight < first:
-        held = cards[eight]
+        held = int(cards[eight])
         count += held
         for place in range(held):
             mask[play + eight * copies + place] = 1
     wild = rules["wild"]
     if wild >= 0:
-        held = cards[wild]
+        held = int(cards[wild])
         count += held
         for place in range(held):
             mask[rules["wild_at"][most] + place] = 1
@@ -1216,7 +1216,7 @@ def draw_hands(view: Row, rules: Row, first: int, key: np.uint64, counter: int, 
     for seat in range(rules["num_players"]):
         if is_hidden(view, seat):
             # What concerns a single hand is decided for each by itself: fewer draws are in vain.
-            kept = False
+            kept, here = False, 1.0
             while not kept:
                 counter, chance = place_plays(view, rules, seat, first, key, counter)
                 here = ways_to_play(view, seat, first) if chance > 0.0 else 1.0
