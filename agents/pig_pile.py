@@ -155,8 +155,8 @@ def will_wash(view: Row, rules: Row, kind: int, count: int, wilds: int) -> bool:
 
 # --- counting ---------------------------------------------------------------------------------------------------------
 
-# Found by matches on duplicate deals at 3, 4 and 6 seats against `careful`. That the next seat must pick up turned out to
-# be worth nothing by itself: it leaves an empty pile to the seat after that.
+# Found by matches on duplicate deals at 3, 4 and 6 seats against `careful`. That the next seat must pick up turned out
+# to be worth nothing by itself: it leaves an empty pile to the seat after that.
 LATE_WASH_GAIN: Final = 8.0  # another turn where nothing is drawn any more
 TABLE_WASH_GAIN: Final = 6.0  # and from the face-up cards
 TURN_ROUND_GAIN: Final = 2.0  # those who played before answer now
