@@ -26,10 +26,11 @@ _LAZY = {
     "find_agent": "pigenv.agent",
     "make": "pigenv.registry",
     "pig10_v0": "",
+    "pig_pile_v0": "",
 }
 # pyright: reportUnsupportedDunderAll=false
 # (found on demand by __getattr__)
-__all__ = ["Agent", "Decisions", "Game", "__version__", "find_agent", "make", "pig10_v0"]
+__all__ = ["Agent", "Decisions", "Game", "__version__", "find_agent", "make", "pig10_v0", "pig_pile_v0"]
 
 
 def __getattr__(name: str) -> Any:

@@ -224,6 +224,7 @@ STATE = state_dtype(
         ("up_size", np.int8, (MAX_PLAYERS,)),
         ("down_size", np.int8, (MAX_PLAYERS,)),
         ("unknown", np.int8, (MAX_PLAYERS,)),  # cards in hand that not everybody has seen
+        ("proofs", np.int8, (MAX_PLAYERS,)),  # of these, cards of which something is proved
         ("hand", np.int8, (MAX_PLAYERS, MAX_KINDS)),  # cards in hand by kind; of others only those that are known
         ("known", np.int8, (MAX_PLAYERS, MAX_KINDS)),  # of these, cards that everybody saw go there
         ("proved", np.int8, (MAX_PLAYERS, MAX_KINDS)),  # unknown cards in hand proved to be below a kind
@@ -410,6 +411,7 @@ def clear_table(state: Row) -> None:
         state["up_size"][seat] = 0
         state["down_size"][seat] = 0
         state["unknown"][seat] = 0
+        state["proofs"][seat] = 0
         state["last_event"][seat] = 0
         for kind in range(MAX_KINDS):
             state["hand"][seat, kind] = 0
@@ -476,6 +478,7 @@ def prove(state: Row, rules: Row, seat: int, bound: int) -> None:
     before = entry // BOUND_STEP
     if before == 0 or bound < before:
         state["history"][place] = entry % BOUND_STEP + BOUND_STEP * bound
+    state["proofs"][seat] = state["unknown"][seat]
     proved = state["unknown"][seat]
     for kind in range(bound):
         proved -= state["proved"][seat, kind]
@@ -505,6 +508,7 @@ def leave_unknown(state: Row, rules: Row, seat: int, kind: int, count: int) -> N
         if left > 0 and may_be(rules, kind, bound):
             taken = min(left, state["proved"][seat, bound])
             state["proved"][seat, bound] -= taken
+            state["proofs"][seat] -= taken
             left -= taken
 
 
@@ -1350,9 +1354,7 @@ def proved_in_all(view: Row, rules: Row, bound: int) -> int:
             if bound < rules["num_kinds"]:
                 count += view["proved"][seat, bound]
             else:
-                count += view["unknown"][seat]
-                for each in range(rules["num_kinds"]):
-                    count -= view["proved"][seat, each]
+                count += view["unknown"][seat] - view["proofs"][seat]
     return count
 
 
@@ -1482,8 +1484,7 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     share = rules["share_of_kind"]
     for each in range(len(out)):
         out[each] = 0.0
-    for kind in range(kinds):
-        out[kind] = view["hand"][seat, kind] * share[kind]
+    write_counts(view["hand"][seat], share, kinds, out)
     at = kinds
     top, eights = top_kind(view), rules["hog_wash"] >= 0
     out[at + top + (0 if eights and top > rules["hog_wash"] else 1)] = 1.0
@@ -1502,8 +1503,7 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     if rules["table_cards"] > 0:
         for _ in range(players):
             if view["up_size"][other] > 0:
-                for kind in range(kinds):
-                    out[at + kind] = view["up"][other, kind] * share[kind]
+                write_counts(view["up"][other], share, kinds, out[at:])
             at += kinds
             other = other + 1 if other + 1 < players else 0
         at += (seats - players) * kinds
@@ -1533,25 +1533,42 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
 
 
 @kernel
+def write_counts(counts: np.ndarray, share: np.ndarray, kinds: int, out: np.ndarray) -> None:
+    """Write cards by kind as shares. On arrays of its own, so that the loop can be done many kinds at once."""
+    for kind in range(kinds):
+        out[kind] = np.float32(counts[kind]) * share[kind]
+
+
+@kernel
+def write_unseen(view: Row, rules: Row, seat: int, out: np.ndarray) -> None:
+    """Write the cards by kind that a seat has not seen."""
+    count, seen, share = rules["count"], view["seen"], rules["share_of_kind"]
+    hand, known, up, showing = view["hand"][seat], view["known"][seat], view["up"][seat], view["showing"]
+    for kind in range(rules["num_kinds"]):
+        own = hand[kind] - known[kind] + showing * up[kind]
+        out[kind] = np.float32(count[kind] - seen[kind] - own) * share[kind]
+
+
+@kernel
 def observe_memory(view: Row, rules: Row, seat: int, out: np.ndarray, at: int) -> int:
     """Write what a perfect memory adds; returns where it ends."""
     players, kinds, seats = rules["num_players"], rules["num_kinds"], rules["max_players"]
     share = rules["share_of_kind"]
-    unseen = kinds if rules["hog_wash"] < 0 else kinds - 1
-    for kind in range(kinds):
-        own = view["hand"][seat, kind] - view["known"][seat, kind] + view["showing"] * view["up"][seat, kind]
-        out[at + unseen + kind] = (rules["count"][kind] - view["seen"][kind] - own) * share[kind]
-        if kind != rules["hog_wash"]:
-            out[at] = view["in_pile"][kind] * share[kind]
-            at += 1
-            unseen -= 1
+    eight = rules["hog_wash"]
+    if eight < 0:
+        write_counts(view["in_pile"], share, kinds, out[at:])
+        at += kinds
+    else:
+        write_counts(view["in_pile"], share, eight, out[at:])
+        write_counts(view["in_pile"][eight + 1 :], share[eight + 1 :], kinds - eight - 1, out[at + eight :])
+        at += kinds - 1
+    write_unseen(view, rules, seat, out[at:])
     at += kinds
     other = seat
     for _ in range(players - 1):
         other = other + 1 if other + 1 < players else 0
         if view["hand_size"][other] > view["unknown"][other]:
-            for kind in range(kinds):
-                out[at + kind] = view["known"][other, kind] * share[kind]
+            write_counts(view["known"][other], share, kinds, out[at:])
         at += kinds
     at += (seats - players) * kinds
     if rules["proves"] == 1:
@@ -1559,14 +1576,12 @@ def observe_memory(view: Row, rules: Row, seat: int, out: np.ndarray, at: int) -
             other = other + 1 if other + 1 < players else 0
             if other == seat:
                 other = other + 1 if other + 1 < players else 0
-            proved, highest = 0, 0
-            if view["unknown"][other] > 0:
-                for kind in range(rules["num_ranks"]):
-                    if view["proved"][other, kind] > 0:
-                        proved += view["proved"][other, kind]
-                        highest = rules["number"][kind]
-            out[at + place] = min(proved * HAND_SHARE, ONE)
-            out[at + seats - 1 + place] = highest * KIND_SHARE
+            if view["proofs"][other] > 0:
+                out[at + place] = min(view["proofs"][other] * HAND_SHARE, ONE)
+                highest = rules["num_ranks"] - 1
+                while view["proved"][other, highest] == 0:
+                    highest -= 1
+                out[at + seats - 1 + place] = rules["number"][highest] * KIND_SHARE
         at += 2 * (seats - 1)
     return at
 

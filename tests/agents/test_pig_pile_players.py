@@ -71,7 +71,7 @@ def choices(player: str, hands: list[list[str]], pile: list[str], keys: int = 50
     row, state = game.row[0], np.zeros(1, game.definition.state)
     game.definition.deal(state[0], row)
     names = ["W" if number == 0 else str(number) for number in row["number"][: row["num_kinds"]]]
-    for name in ("hand", "known", "up", "up_size", "down_size", "seen", "unknown", "proved"):
+    for name in ("hand", "known", "up", "up_size", "down_size", "seen", "unknown", "proved", "proofs"):
         state[name] = 0
     state["dealt"], state["seat"], state["turn"] = row["pack_size"], 0, 1
     for seat, hand in enumerate(hands):

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pettingzoo.test import api_test, parallel_api_test
 from scipy import stats
 
-from pigenv import registry
+from pigenv import pig_pile_v0, registry
 from pigenv.errors import DealError, OptionError
 from pigenv.game import ANYBODY, REWARDS, Game
 from pigenv.games.pig_pile import (
@@ -313,6 +314,7 @@ def compare_position(log: Log, at: int, twin: NaivePigPile, names: list[str]) ->
         assert view["down_size"][seat] == known["face_down_sizes"][seat]
         if seat != looker:
             assert view["unknown"][seat] == known["unknown"][seat]
+            assert view["proofs"][seat] == view["proved"][seat].sum()
             expected: Counter[tuple[str, ...]] = Counter()
             for count, cards in known["proved"][seat]:
                 expected[tuple(cards)] += count
@@ -985,3 +987,27 @@ def test_call_out(name: str, text: str, called: str) -> None:
     after = before.copy()
     play(game, after, text)
     assert DEFINITION.call_out(before[0], after[0], game.row[0], text) == called
+
+
+# --- environments -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not COMPILED, reason="PettingZoo's tests play many games")
+@pytest.mark.parametrize("preset", ["jp", "mini"])
+def test_pettingzoo_api(preset: str) -> None:
+    """PettingZoo's own tests find nothing wrong, neither turn by turn nor with all seats at once."""
+    api_test(pig_pile_v0.env(preset=preset), num_cycles=500)
+    parallel_api_test(pig_pile_v0.parallel_env(preset=preset, illegal="random"), num_cycles=100)
+
+
+def test_rewards_of_rounds() -> None:
+    """Under the reward "score" each round pays when it ends, a third for each pig above the mean."""
+    game = registry.make("pig_pile", preset="mini", rules={"rounds": 2, "max_turns": 2000}, reward="score")
+    table, paid = Table(game), []
+    table.start(3)
+    while table.over == 0:
+        rewards = table.step(table.legal_actions()[0])
+        if rewards.any():
+            paid.append(np.round(np.abs(rewards).astype(float), 6).tolist())
+    # Three pigs to none: half of three above the mean, and half of three below.
+    assert paid == [[0.5, 0.5], [0.5, 0.5]]
