@@ -144,16 +144,15 @@ def _summary(game: Game) -> str:
     most_seats = max(d.seats(each.rules)[1] for each in widest)
     above = "" if most_seats == most else f" ({most_seats} in some presets)"
     rows = [
-        ("id", code(d.id)),
         ("players", f"{least} to {most}{above}; {game.num_players} where nobody says"),
         ("agents", code([f"player_{seat}" for seat in range(game.num_players)])),
         ("action space", code(f"Discrete({game.num_actions})")),
         ("observation space", code(f"Box(0.0, 1.0, ({game.layout.size},), float32)")),
         ("action mask", "int8, 1 = legal, never all zero for the seat to move"),
         ("who wins", "fewest points" if d.lowest_wins(game.rules) else "most points"),
-        ("chance after the deal", "none" if d.give_chance is None else "yes; it stands in the record"),
+        ("chance after the deal", "none" if d.give_chance is None else "under some options; it stands in the record"),
     ]
-    return f"{_picture(d)}\n\n" + table(("", ""), rows)
+    return f"{_picture(d)}\n\n" + table(("id", code(d.id)), rows)
 
 
 def _picture(definition: Definition) -> str:
