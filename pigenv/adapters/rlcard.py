@@ -1,7 +1,7 @@
 """RLCard: our games as its `Env`, our players as its agents, and its agents as our players.
 
     env = RLCardEnv("pig10")
-    env.set_agents([DQNAgent(num_actions=env.num_actions, state_shape=env.state_shape[0]), PlayerAgent("pig10/careful")])
+    env.set_agents([DQNAgent(num_actions=…, state_shape=…), PlayerAgent("pig10/careful", env), …])
     trajectories, payoffs = env.run(is_training=True)
 
 RLCard's DMC keeps observations as int8, in which our fractions of 1 would all be 0. Observations are therefore given

@@ -24,7 +24,7 @@ ROUNDS: dict[str, Any] = {
     "rules": {"rounds": 2, "copies": 3, "max_turns": 1000},
     "reward": "score",
 }
-"""Three players, paid at the end of each of two rounds; a seat may move twice running, and be paid when another moves."""
+"""Three players, paid at the end of each of two rounds; a seat may move twice running, or be paid on another's turn."""
 
 CUT: dict[str, Any] = {"game": "pig10", "preset": "mini", "rules": {"max_turns": 2}}
 """A game that is always cut short after two turns."""

@@ -92,10 +92,8 @@ def main() -> int:
         for each in failed:
             print(f"{name}: {each} did not pass")
         if not failed:
-            results[name] = {
-                "versions": versions_of(name),
-                "passed": sorted({each.partition("[")[0] for each in passed}),
-            }
+            names = sorted({each.partition("[")[0] for each in passed})
+            results[name] = {"versions": versions_of(name), "passed": names}
     if faults == 0 and not arguments.check:
         ordered = {name: results[name] for name in LIBRARIES if name in results}
         TESTED.write_text(json.dumps({"python": sys.version.split()[0], **ordered}, indent=1) + "\n", encoding="utf-8")
