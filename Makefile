@@ -1,5 +1,6 @@
 # make demo    from a fresh clone to a scored agent
 # make test    the whole test suite, but for:
+# make test-interop  each library's adapter and recipe against the library itself; LIBRARIES="torchrl rllib" for some
 # make browser the page in Chromium; leaves screenshots in runs/screenshots
 # make nightly fuzzing for hours, mutations planted in the rules, and the long tests
 # make check   style and types
@@ -12,10 +13,11 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 10
+LIBRARIES ?=
 NIGHTLY_MINUTES ?= 240
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test browser nightly check docs bench pictures fuzz clean
+.PHONY: demo test test-interop browser nightly check docs bench pictures fuzz clean
 
 # One install for all targets. torch is pinned in the same command: alone, pip may take another release of it.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -29,6 +31,10 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2 -m "not browser and not nightly"
+
+# Each in a virtual environment under .venvs that borrows what it can from the one above.
+test-interop: $(VENV)/.installed
+	$(BIN)/python -m tests.interop $(LIBRARIES)
 
 browser: $(VENV)/.installed
 	@command -v $${PIGENV_CHROMIUM:-chromium} >/dev/null || { echo "make: no chromium; install it, or name one: PIGENV_CHROMIUM=…" >&2; exit 2; }

@@ -21,6 +21,7 @@ __all__ = [
     "SeedError",
     "TrainingError",
     "UnknownNameError",
+    "UnsupportedVersionError",
     "UsageError",
     "closest",
 ]
@@ -75,6 +76,16 @@ class MissingExtraError(PigenvError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is needed here and is not installed; get it with: pip install 'pigenv[{extra}]'")
+
+
+class UnsupportedVersionError(PigenvError, ImportError):
+    """A package is installed in a release that is known not to work here."""
+
+    def __init__(self, package: str, found: str, at_least: str, because: str) -> None:
+        super().__init__(
+            f"{package} {found} is known not to work here: {because}; "
+            f"get a newer one with: pip install '{package}>={at_least}'"
+        )
 
 
 def closest(name: object, names: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typer.testing import CliRunner
 from pigenv import registry
 from pigenv.cli import app
 from pigenv.kernel import COMPILED
+from tests.interop.libraries import LIBRARIES
 from tests.mutate import copied
 from tests.toy_game import SOURCE, TWIN
 
@@ -95,6 +97,10 @@ def runs(path: Path) -> bool:
 @pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=lambda page: page.stem)
 def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page tells the reader to write and to type works, in the order of the page, with small figures."""
+    if page.parent == DOCS / "recipes" and page.stem in LIBRARIES:
+        for package in LIBRARIES[page.stem].packages:
+            if not installed(package):
+                pytest.skip(f"{package} is not installed; make test-interop runs this recipe")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     known = set(sys.modules)
@@ -116,6 +122,15 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         # Modules that the page had the reader write are no longer there.
         if (tmp_path / f"{name}.py").exists():
             del sys.modules[name]
+
+
+def installed(package: str) -> bool:
+    """Whether a distribution is there."""
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def run_command(line: str) -> None:

@@ -189,13 +189,25 @@ def test_one_file_imports_numba() -> None:
 def test_heavy_libraries_stay_in_their_rooms() -> None:
     """Torch and the learners' libraries are imported only where learners are, and never at the top of the core."""
     rooms = {
-        "torch": ("pigenv.train", "pigenv.agents.checkpoint", "pigenv.agents.foreign", "pigenv.bench"),
+        "torch": (
+            "pigenv.train",
+            "pigenv.agents.checkpoint",
+            "pigenv.agents.foreign",
+            "pigenv.bench",
+            "pigenv.adapters.torchrl",
+        ),
+        "torchrl": ("pigenv.adapters.torchrl",),
+        "tensordict": ("pigenv.adapters.torchrl",),
+        "rlcard": ("pigenv.adapters.rlcard",),
+        "tianshou": ("pigenv.adapters.tianshou",),
+        "pufferlib": ("pigenv.adapters.pufferlib",),
+        "minari": ("pigenv.adapters.minari",),
         "stable_baselines3": ("pigenv.train", "pigenv.adapters.sb3", "pigenv.agents.foreign"),
         "sb3_contrib": ("pigenv.train", "pigenv.agents.foreign"),
         "hydra": ("pigenv.train",),
         "pyspiel": ("pigenv.adapters.openspiel",),
         "matplotlib": ("pigenv.evaluate", "pigenv.train"),
-        "ray": ("pigenv.evaluate.workers",),
+        "ray": ("pigenv.evaluate.workers", "pigenv.adapters.rllib"),
         "onnxruntime": ("pigenv.agents.foreign",),
         "openskill": ("pigenv.evaluate.ratings",),
         "pygame": ("pigenv.render.image",),

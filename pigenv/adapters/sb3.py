@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pigenv import registry
+from pigenv.adapters.versions import check_version
 from pigenv.envs.learner import Learners, Opponents
 from pigenv.envs.options import checked_policy
 from pigenv.envs.seat import single_spaces
@@ -23,6 +24,7 @@ try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
     raise MissingExtraError("stable-baselines3", "sb3") from error
+check_version("stable-baselines3", "2.9.2", "before, masked distributions keep stale probabilities and learning stops")
 
 __all__ = ["SeatVecEnv"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pigenv.envs.options import checked_policy
 from pigenv.errors import IllegalActionError, OptionError, UsageError
-from pigenv.game import Game
+from pigenv.game import RUNNING, Game
 from pigenv.table import EPISODE, ILLEGAL, RAISE, Crew, checked_seed, loops, set_seed
 
 __all__ = ["SelfPlay"]
@@ -26,6 +26,8 @@ class SelfPlay:
         num_tables: How many.
         illegal: What happens to an illegal action (see `ILLEGAL`); "raise" checks all before any is played.
         threads: How many threads step the tables; more than one pays from about a thousand tables.
+        autoreset: Whether a finished game begins anew at once. Otherwise it stays as it is, with no action legal, until
+            `begin`.
 
     Attributes:
         observations: Of the seats to move, float32, `(num_tables, layout.size)`.
@@ -33,16 +35,19 @@ class SelfPlay:
         seats: The seats to move, int8, `(num_tables,)`.
         rewards: What the last step paid each seat, float32, `(num_tables, num_players)`.
         over: Whether the last step ended a game, int8, `(num_tables,)`: RUNNING, TERMINATED or TRUNCATED. The
-            observation is then the next game's first.
+            observation is then the next game's first (without `autoreset`: what the last seat sees of the end).
     """
 
-    def __init__(self, game: Game, num_tables: int, illegal: str = "raise", threads: int = 1) -> None:
+    def __init__(
+        self, game: Game, num_tables: int, illegal: str = "raise", threads: int = 1, autoreset: bool = True
+    ) -> None:
         if not isinstance(num_tables, int) or isinstance(num_tables, bool) or num_tables < 1:
             raise OptionError(f"num_tables must be an integer of at least 1; got {num_tables!r}")
         if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
             raise OptionError(f"threads must be an integer of at least 1; got {threads!r}")
         self.game: Game = game
         self.num_tables: int = num_tables
+        self.autoreset: bool = autoreset
         self.policy: int = ILLEGAL.index(checked_policy(illegal))
         self.loops: Any = loops(game.definition)
         self.crew: Crew = Crew(threads, num_tables, game.definition.state)
@@ -73,6 +78,23 @@ class SelfPlay:
         self.over[:] = 0
         self._started = True
 
+    def begin(self, which: np.ndarray) -> None:
+        """Begin the next episode at some tables.
+
+        Args:
+            which: The tables, bool, shape `(num_tables,)`.
+
+        Raises:
+            UsageError: There was no reset.
+        """
+        if not self._started:
+            raise UsageError("no game was begun; call reset first")
+        self.episodes["number"][which] += 1
+        self.loops.start_tables(self.states, self.game.row, self.episodes, which)
+        self.loops.decide_tables(self.states, self.game.row, self.seats, self._views, self.observations, self.masks)
+        self.rewards[which] = 0
+        self.over[which] = RUNNING
+
     def step(self, actions: Any) -> None:
         """Play an action for the seat to move at every table.
 
@@ -89,11 +111,13 @@ class SelfPlay:
                 f"actions must be {self.num_tables} integers 0 … {self.game.num_actions - 1}; "
                 f"got shape {given.shape} of {given.dtype}"
             )
+        if not self.autoreset and (self.over != RUNNING).any():
+            raise UsageError(f"tables {np.flatnonzero(self.over).tolist()} are over; begin their next games first")
         if self.policy == RAISE:
             self._refuse(given)
         self.crew.run(
             self.loops.step_tables,
-            self.states, self.game.row, self.episodes, given.astype(np.int64, copy=False), self.policy, True,
+            self.states, self.game.row, self.episodes, given.astype(np.int64, copy=False), self.policy, self.autoreset,
             self.seats, self._views, self.observations, self.masks, self.rewards, self.over,
         )  # fmt: skip
 
