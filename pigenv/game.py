@@ -213,8 +213,8 @@ _STATE_FIELDS: Final[Fields] = [
 ]
 
 _ROW_FIELDS: Final[Fields] = [
-    ("num_players", np.int8),
-    ("max_players", np.int8),  # seats that the observation is laid out for
+    ("num_players", np.int32),
+    ("max_players", np.int32),  # seats that the observation is laid out for
     ("mixed", np.int8),  # 1: tables of several sizes share the layout, so the observation says how many play
     ("memory", np.int8),  # 1: the observation holds what a perfect memory of public events knows
     ("reward", np.int8),  # index in REWARDS

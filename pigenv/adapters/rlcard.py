@@ -10,6 +10,7 @@ as whole percents, int8, 0 … 100.
 
 from __future__ import annotations
 
+import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +25,7 @@ from pigenv.kernel import mix
 from pigenv.table import Table
 
 try:
-    from rlcard.envs.env import Env
+    from rlcard.envs.env import Env  # pyright: ignore[reportMissingImports]
 except ImportError as error:
     raise MissingExtraError("rlcard", "rlcard") from error
 
@@ -70,7 +71,7 @@ class RLCardEnv(Env):
 
     def seed(self, seed: int | None = None) -> int:
         """Let the next games come from a seed."""
-        self._first = int(np.random.SeedSequence().entropy or 0) % 2**64 if seed is None else seed
+        self._first = secrets.randbits(64) if seed is None else seed
         self._number = -1
         return self._first
 

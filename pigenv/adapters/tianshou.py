@@ -21,7 +21,7 @@ from pigenv.errors import MissingExtraError
 from pigenv.game import Game
 
 try:
-    from tianshou.env import PettingZooEnv
+    from tianshou.env import PettingZooEnv  # pyright: ignore[reportMissingImports]
 except ImportError as error:
     raise MissingExtraError("tianshou", "tianshou") from error
 check_version("tianshou", "2.0.1", "its algorithms have other names and its environments another interface")
@@ -66,7 +66,7 @@ class LearnerEnv(gymnasium.ObservationWrapper[Any, Any, Any]):
     def __init__(self, game: str | Game, **settings: Any) -> None:
         env = SeatEnv(game, **{**settings, "mask": "obs"})
         super().__init__(env)
-        inner = env.observation_space
+        inner: Any = env.observation_space
         self.observation_space = spaces.Dict({"obs": inner["observation"], "mask": inner["action_mask"]})
 
     def observation(self, observation: Any) -> dict[str, np.ndarray]:

@@ -23,9 +23,9 @@ from pigenv.game import RUNNING, TERMINATED, TRUNCATED, Game
 
 try:
     import torch
-    from tensordict import TensorDict, TensorDictBase
-    from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
-    from torchrl.envs import EnvBase, PettingZooWrapper
+    from tensordict import TensorDict, TensorDictBase  # pyright: ignore[reportMissingImports]
+    from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded  # pyright: ignore[reportMissingImports]
+    from torchrl.envs import EnvBase, PettingZooWrapper  # pyright: ignore[reportMissingImports]
 except ImportError as error:
     raise MissingExtraError("torchrl", "torchrl") from error
 check_version("torchrl", "0.14", "the specs of older releases have other names")

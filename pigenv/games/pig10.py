@@ -142,7 +142,7 @@ RULES = rules_dtype(
     [
         ("pack", np.int8, (MAX_CARDS,)),  # the pack before shuffling
         ("pack_size", np.int16),
-        ("num_kinds", np.int8),  # how many values occur
+        ("num_kinds", np.int32),  # how many values occur
         ("kinds", np.int8, (NUM_VALUES,)),  # the values that occur, ascending
         ("num_actions", np.int8),
         ("action_card", np.int8, (MAX_ACTIONS,)),
@@ -151,7 +151,7 @@ RULES = rules_dtype(
         ("ways", np.int8, (NUM_VALUES + 1, NUM_VALUES + 1, NUM_VALUES)),  # see `open_ways`
         ("place_of", np.int8, (NUM_VALUES + 1,)),  # where a value stands among those that occur; by value plus one
         ("top_of", np.int8, (NUM_VALUES + 1,)),  # where it stands among those that can be a pile's top, or −1; likewise
-        ("num_tops", np.int8),
+        ("num_tops", np.int32),
         ("share_of_hand", np.float32),  # 1 / hand_size, and so on: to multiply is faster than to divide
         ("share_of_pack", np.float32),
         ("share_of_stock", np.float32),

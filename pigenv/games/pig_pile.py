@@ -245,8 +245,8 @@ RULES = rules_dtype(
     [
         ("pack", np.int8, (MAX_CARDS,)),  # the pack before shuffling
         ("pack_size", np.int8),
-        ("num_kinds", np.int8),
-        ("num_ranks", np.int8),  # kinds that are numbers
+        ("num_kinds", np.int32),
+        ("num_ranks", np.int32),  # kinds that are numbers
         ("count", np.int8, (MAX_KINDS,)),  # cards of each kind
         ("number", np.int8, (MAX_KINDS,)),  # number of each kind
         ("wild", np.int8),  # the kinds with names, or -1 where the pack has none

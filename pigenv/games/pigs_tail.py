@@ -249,7 +249,7 @@ RULES = rules_dtype(
         ("pack", np.int8, (MAX_CARDS,)),  # the cards before shuffling
         ("pack_size", np.int16),
         ("num_kinds", np.int16),  # uncompiled, what is counted in it must fit: the length of an observation
-        ("num_suits", np.int8),
+        ("num_suits", np.int32),
         ("joker", np.int8),  # the joker's kind, or −1
         ("letters", np.uint8, (MAX_KINDS, 2)),  # each kind's text
         ("suit_letters", np.uint8, (len(SUITS),)),
@@ -262,9 +262,9 @@ RULES = rules_dtype(
         ("commit_at", np.int16),
         # Places in the observation, −1 for what never is.
         ("place_of_top", np.int8, (MAX_KINDS,)),
-        ("num_tops", np.int8),
+        ("num_tops", np.int32),
         ("place_of_phase", np.int8, (len(PHASES),)),
-        ("num_phases", np.int8),
+        ("num_phases", np.int32),
         ("share_of_kind", np.float32, (MAX_KINDS,)),  # 1 / copies: to multiply is faster than to divide
         ("share_of_pack", np.float32),
     ],
