@@ -455,6 +455,7 @@ MOST_IN_ENTRY: Final = 15
 @kernel
 def note(state: Row, seat: int, kind: int, count: int) -> None:
     """Write down that a seat has drawn cards, or played unknown ones of a kind."""
+    seat, kind, count = int(seat), int(kind), int(count)  # uncompiled they may be too small for an entry
     last = state["last_event"][seat]
     if kind != DRAWN:
         # Plays of one kind with nothing drawn or proved between them are one.
@@ -477,7 +478,7 @@ def prove(state: Row, rules: Row, seat: int, bound: int) -> None:
     entry = state["history"][place]
     before = entry // BOUND_STEP
     if before == 0 or bound < before:
-        state["history"][place] = entry % BOUND_STEP + BOUND_STEP * bound
+        state["history"][place] = entry % BOUND_STEP + BOUND_STEP * int(bound)
     state["proofs"][seat] = state["unknown"][seat]
     proved = state["unknown"][seat]
     for kind in range(bound):
