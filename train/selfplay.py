@@ -248,8 +248,9 @@ def learn(
     if saved is None:
         note({})
         save()
-    while (done := share_done(learner.steps, time.perf_counter() - start, config)) < 1:
-        note(learner.update(done))
+    # Once at least: on a slow machine the first measurement may take all the time there is.
+    while (done := share_done(learner.steps, time.perf_counter() - start, config)) < 1 or learner.steps == 0:
+        note(learner.update(min(done, 1.0)))
         if time.perf_counter() - saved_at >= config.checkpoint_seconds:
             save()
             saved_at = time.perf_counter()
