@@ -88,7 +88,8 @@ def advise(table: Table, agent: Agent) -> Advice:
     if callable(policy):
         shares, asked = np.asarray(policy(decisions), np.float64)[0], 0
     elif callable(analyse):
-        found, asked = analyse(decisions), 0
+        found: Any = analyse(decisions)
+        asked = 0
         # Where only one action is legal, nothing was searched.
         shares = masks[0] * found.visits[0] if found.visits[0].any() else masks[0].astype(np.float64)
         shares = shares / shares.sum()
