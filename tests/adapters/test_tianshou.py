@@ -95,6 +95,7 @@ def test_rewards_kept_do_not_change():
 
 def test_seeds_reproduce():
     """The same seed collects the same game, another one another."""
+
     def observations(seed):
         return one_game(SMALL, seed)[1].obs.obs.tolist()
 
