@@ -103,6 +103,8 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
                 pytest.skip(f"{package} is not installed; make test-interop runs this recipe")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    # Where the library would keep data sets in the user's own folder.
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     known = set(sys.modules)
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks_of(page.read_text(encoding="utf-8")):
