@@ -6,6 +6,8 @@ An episode has a seat's decisions in a game: what it saw, what it did, and what 
 whoever moved in between. `infos` hold `action_mask` (all ones at the end) and `seat`.
 """
 
+# The library stands in an environment of its own.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportArgumentType=false
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence

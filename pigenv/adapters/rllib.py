@@ -7,6 +7,8 @@ step the seat to move alone has an observation, and with it what it was paid sin
 seat has both.
 """
 
+# The library stands in an environment of its own.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -43,14 +45,14 @@ class TurnsEnv(MultiAgentEnv):
         self.possible_agents = list(self.aec.possible_agents)
         self.agents = list(self.possible_agents)
         inner, actions = self.aec.game.layout.size, self.aec.game.num_actions
-        space = spaces.Dict(
+        space: spaces.Space[Any] = spaces.Dict(
             {
                 "observations": spaces.Box(0.0, 1.0, (inner,), np.float32),
                 "action_mask": spaces.Box(0.0, 1.0, (actions,), np.float32),
             }
         )
-        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
-        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+        self.observation_spaces: dict[str, spaces.Space[Any]] = dict.fromkeys(self.possible_agents, space)
+        self.action_spaces: dict[str, spaces.Space[Any]] = {a: spaces.Discrete(actions) for a in self.possible_agents}
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict(self.action_spaces)
         self._owed: dict[str, float] = {}

@@ -78,7 +78,7 @@ def test_rewards_on_others_turns_are_kept():
     runner = MultiAgentEnvRunner(config=configured(ROUNDS, illegal="raise"))
     late = 0
     for episode in runner.sample(num_episodes=5, random_actions=False):
-        for agent, single in episode.agent_episodes.items():
+        for single in episode.agent_episodes.values():
             assert len(single.get_rewards()) == len(single.get_actions())
         returns = np.array(
             [sum(episode.agent_episodes[agent].get_rewards()) for agent in sorted(episode.agent_episodes)]
