@@ -141,7 +141,7 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
     def fits(number: int) -> bool:
         return (low is None or number >= low) and (high is None or number <= high)
 
-    if value is None and each.default is None:
+    if (kind, value) == (NoneType, None):
         return None
     if choices and isinstance(value, str) and value in choices:
         return value

@@ -455,7 +455,8 @@ MOST_IN_ENTRY: Final = 15
 @kernel
 def note(state: Row, seat: int, kind: int, count: int) -> None:
     """Write down that a seat has drawn cards, or played unknown ones of a kind."""
-    seat, kind, count = int(seat), int(kind), int(count)  # uncompiled they may be too small for an entry
+    # As plain numbers: uncompiled, small integers would overflow.
+    seat, kind, count = int(seat), int(kind), int(count)
     last = state["last_event"][seat]
     if kind != DRAWN:
         # Plays of one kind with nothing drawn or proved between them are one.
@@ -630,13 +631,13 @@ def legal_shows(state: Row, rules: Row, mask: np.ndarray) -> int:
 @kernel
 def top_kind(state: Row) -> int:
     """The kind on top of the pile, or −1."""
-    return state["pile"][state["pile_size"] - 1] if state["pile_size"] > 0 else -1
+    return int(state["pile"][state["pile_size"] - 1]) if state["pile_size"] > 0 else -1
 
 
 @kernel
 def lowest_that_fits(rules: Row, top: int) -> int:
     """The first kind that fits on another: anything on a Hog Wild or on nothing."""
-    return 0 if top < 0 or top == rules["wild"] else top
+    return 0 if top < 0 or top == int(rules["wild"]) else int(top)
 
 
 @kernel
@@ -659,7 +660,7 @@ def legal_plays(cards: np.ndarray, state: Row, rules: Row, mask: np.ndarray) -> 
         count += held
         for place in range(held):
             mask[play + kind * copies + place] = 1
-    eight = rules["hog_wash"]
+    eight = int(rules["hog_wash"])
     if rules["eight_always"] == 1 and 0 <= eight < first:
         held = int(cards[eight])
         count += held
@@ -678,7 +679,7 @@ def legal_plays(cards: np.ndarray, state: Row, rules: Row, mask: np.ndarray) -> 
                     for place in range(cards[kind]):
                         for more in range(held):
                             count += allow(mask, mixed_action(rules, kind, place + 1, more + 1))
-    return count
+    return int(count)
 
 
 @kernel
@@ -1481,7 +1482,7 @@ def layout(rules: Rules, seating: Seating) -> Layout:
 @kernel
 def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     """Write the parts in the order of `layout`."""
-    players, kinds, seats = rules["num_players"], rules["num_kinds"], rules["max_players"]
+    players, kinds, seats = int(rules["num_players"]), int(rules["num_kinds"]), int(rules["max_players"])
     share = rules["share_of_kind"]
     for each in range(len(out)):
         out[each] = 0.0
@@ -1553,9 +1554,9 @@ def write_unseen(view: Row, rules: Row, seat: int, out: np.ndarray) -> None:
 @kernel
 def observe_memory(view: Row, rules: Row, seat: int, out: np.ndarray, at: int) -> int:
     """Write what a perfect memory adds; returns where it ends."""
-    players, kinds, seats = rules["num_players"], rules["num_kinds"], rules["max_players"]
+    players, kinds, seats = int(rules["num_players"]), int(rules["num_kinds"]), int(rules["max_players"])
     share = rules["share_of_kind"]
-    eight = rules["hog_wash"]
+    eight = int(rules["hog_wash"])
     if eight < 0:
         write_counts(view["in_pile"], share, kinds, out[at:])
         at += kinds
@@ -1681,7 +1682,7 @@ def scene(view: Row, rules: Row, looking: int) -> Scene:
     zones = [
         Zone("pile", None, tuple(texts[kind] for kind in view["pile"][: view["pile_size"]]), way),
         Zone("stock", None, (None,) * int(rules["pack_size"] - view["dealt"])),
-        Zone("set_aside", None, cards(view["washed"])),
+        Zone("washed", None, cards(view["washed"])),
     ]
     for seat in range(players):
         place = int(view["out"][seat])
