@@ -155,3 +155,17 @@ def test_each_grade_beats_the_one_before(grade: int, num_players: int) -> None:
     shares = win_shares(game, grade, grade - 1, deals=300 if grade < len(ALL_PLAYERS) - 1 else 4000)
     half = INTERVAL * shares.std(ddof=1) / np.sqrt(len(shares))
     assert shares.mean() - half > 1 / num_players
+
+
+@pytest.mark.skipif(not COMPILED, reason="needs thousands of rounds")
+@pytest.mark.parametrize(
+    ("preset", "player", "least", "most"),
+    [("jp", "uniform", 167, 233), ("jp", "low", 78, 102), ("en", "uniform", 178, 273), ("en", "low", 95, 100)],
+)
+def test_rounds_are_as_long_as_they_should_be(preset: str, player: str, least: int, most: int) -> None:
+    """Mean turns of a round at 3 to 6 seats are those of an independent simulation, which left Hog Wilds apart."""
+    index = [name for name, _ in ALL_PLAYERS].index(player)
+    for num_players in range(3, 7):
+        game = registry.make("pig_pile", num_players, preset, rules={"rounds": 1})
+        states, _ = play_games(game, np.full((1000, num_players), index), seed=3)
+        assert least - 10 < states["turn"].mean() < most + 10, num_players
