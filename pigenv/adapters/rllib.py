@@ -20,7 +20,7 @@ from pigenv.envs.aec import PigAECEnv
 from pigenv.errors import IllegalActionError, MissingExtraError
 
 try:
-    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv  # type: ignore[import-not-found]
 except ImportError as error:
     raise MissingExtraError("ray[rllib]", "rllib") from error
 check_version("ray", "2.40", "its new API stack is not whole yet")
@@ -28,7 +28,7 @@ check_version("ray", "2.40", "its new API stack is not whole yet")
 __all__ = ["TurnsEnv"]
 
 
-class TurnsEnv(MultiAgentEnv):
+class TurnsEnv(MultiAgentEnv):  # type: ignore[misc]
     """One table, all seats.
 
     Args:
@@ -43,14 +43,16 @@ class TurnsEnv(MultiAgentEnv):
         self.possible_agents = list(self.aec.possible_agents)
         self.agents = list(self.possible_agents)
         inner, actions = self.aec.game.layout.size, self.aec.game.num_actions
-        space = spaces.Dict(
+        space: spaces.Space[Any] = spaces.Dict(
             {
                 "observations": spaces.Box(0.0, 1.0, (inner,), np.float32),
                 "action_mask": spaces.Box(0.0, 1.0, (actions,), np.float32),
             }
         )
-        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
-        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+        self.observation_spaces: dict[str, spaces.Space[Any]] = dict.fromkeys(self.possible_agents, space)
+        self.action_spaces: dict[str, spaces.Space[Any]] = {
+            agent: spaces.Discrete(actions) for agent in self.possible_agents
+        }
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict(self.action_spaces)
         self._owed: dict[str, float] = {}
@@ -60,8 +62,7 @@ class TurnsEnv(MultiAgentEnv):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin a new episode; see `PigAECEnv.reset`."""
         self.aec.reset(seed, options)
-        self.agents = list(self.possible_agents)
-        self._owed = dict.fromkeys(self.agents, 0.0)
+        self._owed = dict.fromkeys(self.possible_agents, 0.0)
         mover = self.aec.agent_selection
         return {mover: self._seen(mover)}, {mover: {}}
 
@@ -84,7 +85,6 @@ class TurnsEnv(MultiAgentEnv):
         asked = self.possible_agents if over else [self.aec.agent_selection]
         rewards = {agent: self._owed[agent] for agent in asked}
         self._owed.update(dict.fromkeys(asked, 0.0))
-        self.agents = [] if over else self.agents
         return (
             {agent: self._seen(agent, over) for agent in asked},
             rewards,

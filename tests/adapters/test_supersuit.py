@@ -1,4 +1,4 @@
-"""SuperSuit's wrappers over our environments: with the mask in the infos, the observation is the plain Box they take."""
+"""SuperSuit's wrappers over our environments: with the mask in the infos, observations are the plain ones they take."""
 
 from __future__ import annotations
 
