@@ -22,8 +22,8 @@ from pigenv.records import Record, replay
 from pigenv.table import EPISODE, loops
 
 try:
-    import minari
-    from minari.data_collector import EpisodeBuffer
+    from minari import MinariDataset, create_dataset_from_buffers  # type: ignore[import-not-found]
+    from minari.data_collector import EpisodeBuffer  # type: ignore[import-not-found]
 except ImportError as error:
     raise MissingExtraError("minari", "minari") from error
 
@@ -32,7 +32,7 @@ __all__ = ["create_dataset", "episodes_of"]
 
 def create_dataset(
     dataset_id: str, records: Iterable[Record], agents: Sequence[str] | None = None, **about: Any
-) -> minari.MinariDataset:
+) -> MinariDataset:
     """Write a data set where Minari keeps its own.
 
     Args:
@@ -59,7 +59,7 @@ def create_dataset(
         object.__setattr__(buffer, "id", number)
     observations, actions = single_spaces(first, "info")
     given = {"algorithm_name": ", ".join(agents) if agents else None, "data_format": "hdf5", **about}
-    return minari.create_dataset_from_buffers(
+    return create_dataset_from_buffers(
         dataset_id, buffers, observation_space=observations, action_space=actions, **given
     )
 

@@ -22,10 +22,10 @@ from pigenv.agent import Agent, Decisions, find_agent
 from pigenv.errors import AgentError, MissingExtraError
 from pigenv.game import RUNNING, TRUNCATED, Game
 from pigenv.kernel import mix
-from pigenv.table import Table
+from pigenv.table import Table, checked_seed
 
 try:
-    from rlcard.envs.env import Env  # pyright: ignore[reportMissingImports]
+    from rlcard.envs.env import Env  # type: ignore[import-not-found]
 except ImportError as error:
     raise MissingExtraError("rlcard", "rlcard") from error
 
@@ -44,7 +44,7 @@ def state_of(game: Game, observation: np.ndarray, mask: np.ndarray) -> dict[str,
     }
 
 
-class RLCardEnv(Env):
+class RLCardEnv(Env):  # type: ignore[misc]
     """One table as an RLCard environment. Payoffs are the sums of our rewards; a game cut short is paid as it stands.
 
     Args:
@@ -71,7 +71,7 @@ class RLCardEnv(Env):
 
     def seed(self, seed: int | None = None) -> int:
         """Let the next games come from a seed."""
-        self._first = secrets.randbits(64) if seed is None else seed
+        self._first = secrets.randbits(64) if seed is None else checked_seed(seed)
         self._number = -1
         return self._first
 

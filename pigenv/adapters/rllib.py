@@ -7,8 +7,6 @@ step the seat to move alone has an observation, and with it what it was paid sin
 seat has both.
 """
 
-# The library stands in an environment of its own.
-# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -22,7 +20,7 @@ from pigenv.envs.aec import PigAECEnv
 from pigenv.errors import IllegalActionError, MissingExtraError
 
 try:
-    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv  # type: ignore[import-not-found]
 except ImportError as error:
     raise MissingExtraError("ray[rllib]", "rllib") from error
 check_version("ray", "2.40", "its new API stack is not whole yet")
@@ -30,7 +28,7 @@ check_version("ray", "2.40", "its new API stack is not whole yet")
 __all__ = ["TurnsEnv"]
 
 
-class TurnsEnv(MultiAgentEnv):
+class TurnsEnv(MultiAgentEnv):  # type: ignore[misc]
     """One table, all seats.
 
     Args:
@@ -52,7 +50,9 @@ class TurnsEnv(MultiAgentEnv):
             }
         )
         self.observation_spaces: dict[str, spaces.Space[Any]] = dict.fromkeys(self.possible_agents, space)
-        self.action_spaces: dict[str, spaces.Space[Any]] = {a: spaces.Discrete(actions) for a in self.possible_agents}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {
+            agent: spaces.Discrete(actions) for agent in self.possible_agents
+        }
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict(self.action_spaces)
         self._owed: dict[str, float] = {}
@@ -62,8 +62,7 @@ class TurnsEnv(MultiAgentEnv):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin a new episode; see `PigAECEnv.reset`."""
         self.aec.reset(seed, options)
-        self.agents = list(self.possible_agents)
-        self._owed = dict.fromkeys(self.agents, 0.0)
+        self._owed = dict.fromkeys(self.possible_agents, 0.0)
         mover = self.aec.agent_selection
         return {mover: self._seen(mover)}, {mover: {}}
 
@@ -86,7 +85,6 @@ class TurnsEnv(MultiAgentEnv):
         asked = self.possible_agents if over else [self.aec.agent_selection]
         rewards = {agent: self._owed[agent] for agent in asked}
         self._owed.update(dict.fromkeys(asked, 0.0))
-        self.agents = [] if over else self.agents
         return (
             {agent: self._seen(agent, over) for agent in asked},
             rewards,

@@ -21,7 +21,7 @@ from pigenv.errors import MissingExtraError
 from pigenv.game import Game
 
 try:
-    from tianshou.env import PettingZooEnv  # pyright: ignore[reportMissingImports]
+    from tianshou.env import PettingZooEnv  # type: ignore[import-not-found]
 except ImportError as error:
     raise MissingExtraError("tianshou", "tianshou") from error
 check_version("tianshou", "2.0.1", "its algorithms have other names and its environments another interface")
@@ -29,7 +29,7 @@ check_version("tianshou", "2.0.1", "its algorithms have other names and its envi
 __all__ = ["AllSeatsEnv", "LearnerEnv"]
 
 
-class AllSeatsEnv(PettingZooEnv):
+class AllSeatsEnv(PettingZooEnv):  # type: ignore[misc]
     """All seats of a table: `obs` has `agent_id`, `obs` and `mask` (bool); rewards are float32, one for each seat.
 
     Args:

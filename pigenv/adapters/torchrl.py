@@ -23,9 +23,9 @@ from pigenv.game import RUNNING, TERMINATED, TRUNCATED, Game
 
 try:
     import torch
-    from tensordict import TensorDict, TensorDictBase  # pyright: ignore[reportMissingImports]
-    from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded  # pyright: ignore[reportMissingImports]
-    from torchrl.envs import EnvBase, PettingZooWrapper  # pyright: ignore[reportMissingImports]
+    from tensordict import TensorDict, TensorDictBase  # type: ignore[import-not-found]
+    from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded  # type: ignore[import-not-found]
+    from torchrl.envs import EnvBase, PettingZooWrapper  # type: ignore[import-not-found]
 except ImportError as error:
     raise MissingExtraError("torchrl", "torchrl") from error
 check_version("torchrl", "0.14", "the specs of older releases have other names")
@@ -33,7 +33,7 @@ check_version("torchrl", "0.14", "the specs of older releases have other names")
 __all__ = ["SelfPlayEnv", "returns_to_go", "wrapped"]
 
 
-class SelfPlayEnv(EnvBase):
+class SelfPlayEnv(EnvBase):  # type: ignore[misc]
     """`num_tables` games as one batch; `batch_size` is `[num_tables]`.
 
     Keys: `observation` float32 `(n, layout.size)` and `action_mask` bool `(n, num_actions)` of the seat to move, all

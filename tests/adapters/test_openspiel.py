@@ -328,3 +328,41 @@ def test_search_finds_the_exact_best_response_of_mini() -> None:
     best = best_response.BestResponsePolicy(game, 0, uniform).value(game.new_initial_state())
     found = value(game, [search, uniform], 0)
     assert best - 0.02 < found < best + 1e-9
+
+
+# --- what every adapter must keep -------------------------------------------------------------------------------------
+
+
+def random_game(game: Any, seed: int) -> tuple[Any, list[int]]:
+    """A game at random, and its actions after the deal."""
+    generator, actions = random.Random(seed), []
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        if state.is_chance_node():
+            state.apply_action(generator.choices(*zip(*state.chance_outcomes(), strict=True))[0])
+        else:
+            actions.append(generator.choice(state.legal_actions()))
+            state.apply_action(actions[-1])
+    return state, actions
+
+
+def test_masks_are_obeyed_for_1000_games(tiny: openspiel.OpenSpielGame) -> None:
+    """OpenSpiel's legal actions are what our kernels say, in every position of 1,000 games."""
+    for seed in range(1000):
+        generator, state = random.Random(seed), tiny.new_initial_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                state.apply_action(generator.choices(*zip(*state.chance_outcomes(), strict=True))[0])
+                continue
+            view = state.view(state.current_player())
+            mask = np.zeros(tiny.num_distinct_actions(), np.int8)
+            tiny.house.game.definition.legal(view[0], tiny.house.row, mask)
+            assert state.legal_actions() == np.flatnonzero(mask).tolist()
+            state.apply_action(generator.choice(state.legal_actions()))
+
+
+def test_seeds_reproduce() -> None:
+    """The same choices at the chance nodes and the table give the same game, others another."""
+    game = openspiel.load_game("pig10", preset="small")
+    assert random_game(game, 1)[1] == random_game(game, 1)[1]
+    assert random_game(game, 1)[1] != random_game(game, 2)[1]

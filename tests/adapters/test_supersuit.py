@@ -1,4 +1,4 @@
-"""SuperSuit's wrappers over our environments: with masks in the infos, observations are the plain Boxes they take."""
+"""SuperSuit's wrappers over our environments: with the mask in the infos, observations are the plain ones they take."""
 
 from __future__ import annotations
 

@@ -13,11 +13,14 @@ import argparse
 import hashlib
 import json
 import os
+import platform
+import re
 import subprocess
 import sys
 import sysconfig
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Any
 
 from tests.interop.libraries import LIBRARIES, PAGE, ROOT, TESTED, requirements, tested, written
 
@@ -48,12 +51,22 @@ def python_of(name: str) -> str:
     return python
 
 
+def runs(recipe: Path) -> bool:
+    """Whether a recipe has a block of code that is run."""
+    blocks = re.findall(
+        r"(<!-- not run here[^>]*-->\n)?^```(?:python|sh)$", recipe.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return any(not skipped for skipped in blocks)
+
+
 def run_tests(name: str) -> tuple[list[str], list[str]]:
     """Run a library's tests and recipe; gives the names of those that passed and of those that did not."""
     report = VENVS / f"{name}.xml"
     report.parent.mkdir(exist_ok=True)
     report.unlink(missing_ok=True)
-    tests = [f"tests/adapters/test_{name}.py", f"tests/test_docs.py::test_code_runs[{name}]"]
+    tests = [f"tests/adapters/test_{name}.py"]
+    if runs(PAGE.parent / f"{name}.md"):
+        tests.append(f"tests/test_docs.py::test_code_runs[{name}]")
     command = [python_of(name), "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={report}", *tests]
     subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
     if not report.exists():
@@ -75,6 +88,14 @@ def versions_of(name: str) -> dict[str, str]:
     return dict(json.loads(found))
 
 
+def write_down(name: str, result: dict[str, Any]) -> None:
+    """Put what passed for a library into the file of results and into the page's table."""
+    results = {**tested(), name: result}
+    ordered = {each: results[each] for each in LIBRARIES if each in results}
+    TESTED.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), ordered), encoding="utf-8")
+
+
 def main() -> int:
     """Test the libraries named, or all."""
     parser = argparse.ArgumentParser(prog="python -m tests.interop", description=__doc__)
@@ -84,20 +105,16 @@ def main() -> int:
     for name in arguments.libraries:
         if name not in LIBRARIES:
             parser.error(f"unknown library {name!r}; there are: {', '.join(LIBRARIES)}")
-    results, faults = tested(), 0
+    faults = 0
     for name in arguments.libraries or LIBRARIES:
         print(f"== {name}", flush=True)
         passed, failed = run_tests(name)
         faults += len(failed)
         for each in failed:
             print(f"{name}: {each} did not pass")
-        if not failed:
+        if not failed and not arguments.check:
             names = sorted({each.partition("[")[0] for each in passed})
-            results[name] = {"versions": versions_of(name), "passed": names}
-    if faults == 0 and not arguments.check:
-        ordered = {name: results[name] for name in LIBRARIES if name in results}
-        TESTED.write_text(json.dumps({"python": sys.version.split()[0], **ordered}, indent=1) + "\n", encoding="utf-8")
-        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), ordered), encoding="utf-8")
+            write_down(name, {"python": platform.python_version(), "versions": versions_of(name), "passed": names})
     return 1 if faults else 0
 
 
