@@ -7,7 +7,7 @@ whoever moved in between. `infos` hold `action_mask` (all ones at the end) and `
 """
 
 # The library stands in an environment of its own.
-# pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportArgumentType=false
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false, reportCallIssue=false
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
