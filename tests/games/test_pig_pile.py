@@ -743,6 +743,23 @@ def test_redraw_of_what_nobody_saw(at: int) -> None:
     assert stats.chisquare([drawn[each] for each in orders]).pvalue > 1e-4
 
 
+def test_no_card_is_lost() -> None:
+    """After every step of random games hands, tables, pile, wash and stock hold exactly the pack, kind by kind."""
+    for number, game in enumerate(random_games(23, 60 if COMPILED else 5)):
+        log, row = Log(game, number + 1), game.row[0]
+        states, kinds = log.states[: log.steps + 1], int(row["num_kinds"])
+        table, size, players = int(row["table_cards"]), int(row["pack_size"]), game.num_players
+        packed = np.bincount(row["pack"][:size], minlength=kinds)[:kinds]
+        for state in states:
+            counts = (state["hand"].sum(axis=0) + state["up"].sum(axis=0) + state["in_pile"] + state["washed"])[:kinds]
+            hidden = [*state["pack"][state["dealt"] : size]]
+            for seat in range(players):
+                stop = (seat + 1) * table
+                hidden += [*state["pack"][stop - state["down_size"][seat] : stop]]
+            counts = counts + np.bincount(np.array(hidden, int), minlength=kinds)[:kinds]
+            assert counts.tolist() == packed.tolist()
+
+
 def test_history_has_room() -> None:
     """However long a round, what is noted of unknown cards fits into the state."""
     for number, game in enumerate(random_games(4, 60 if COMPILED else 5)):
