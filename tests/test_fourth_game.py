@@ -73,7 +73,7 @@ def test_training_and_evaluation(toy: str, tmp_path: Path) -> None:
     settings = ["algo.num_envs=16", "algo.n_steps=16", "algo.batch_size=256", "algo.total_steps=512"]
     _, checkpoint = run(composed([f"game.name={toy}", "algo=maskable_ppo", *settings, f"out='{out}'"]))
     game = registry.make(toy)
-    entry = evaluate(find_agent(checkpoint, game), game, against="uniform", deals=20, seed=1)["results"][0]
+    entry = evaluate(find_agent(checkpoint, game), game, against="uniform", deals=20, seed=1, workers=1)["results"][0]
     assert entry["games"] == 20 * game.num_players
     assert entry["illegal"] == 0
 
@@ -87,7 +87,7 @@ def test_command_line(toy: str, tmp_path: Path) -> None:
         f"record {toy} --games 2 --out {path}": "2 games",
         f"replay {path} --verify": "2 records",
         f"replay {path}": "Odd Dice",
-        f"evaluate uniform {toy} --against uniform --deals 5": "uniform",
+        f"evaluate uniform {toy} --against uniform --deals 5 --workers 1": "uniform",
     }
     for command, expected in commands.items():
         result = runner.invoke(app, command.split())
