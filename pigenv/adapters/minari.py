@@ -22,7 +22,7 @@ from pigenv.records import Record, replay
 from pigenv.table import EPISODE, loops
 
 try:
-    from minari import MinariDataset, create_dataset_from_buffers  # type: ignore[import-not-found]
+    import minari as library  # type: ignore[import-not-found]
     from minari.data_collector import EpisodeBuffer  # type: ignore[import-not-found]
 except ImportError as error:
     raise MissingExtraError("minari", "minari") from error
@@ -32,7 +32,7 @@ __all__ = ["create_dataset", "episodes_of"]
 
 def create_dataset(
     dataset_id: str, records: Iterable[Record], agents: Sequence[str] | None = None, **about: Any
-) -> MinariDataset:
+) -> Any:
     """Write a data set where Minari keeps its own.
 
     Args:
@@ -40,6 +40,9 @@ def create_dataset(
         records: The games; all must have the same observation and the same actions.
         agents: Only the seats of the agents of these names; None: every seat.
         about: What else Minari's `create_dataset_from_buffers` takes: `author`, `description`, ….
+
+    Returns:
+        A `minari.MinariDataset`.
 
     Raises:
         OptionError: There is no such episode, or games of different shapes.
@@ -59,7 +62,8 @@ def create_dataset(
         object.__setattr__(buffer, "id", number)
     observations, actions = single_spaces(first, "info")
     given = {"algorithm_name": ", ".join(agents) if agents else None, "data_format": "hdf5", **about}
-    return create_dataset_from_buffers(
+    minari: Any = library  # a type checker takes the name for this very file
+    return minari.create_dataset_from_buffers(
         dataset_id, buffers, observation_space=observations, action_space=actions, **given
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 
@@ -106,3 +108,13 @@ def test_cut_games_end_for_the_learner():
         winners = scores == scores.max()
         expected = np.where(winners, 2 / winners.sum() - 1, -1.0)
         np.testing.assert_allclose(np.sum(rewards, axis=0), expected, atol=1e-6)
+
+
+def test_code_runs_from_the_command_line():
+    """The script runs as the recipe says, and says how it is getting on."""
+    command = [sys.executable, "examples/cleanrl_ppo.py", "--total-steps", "128", "--num-envs", "8", "--num-steps", "8"]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("128 steps, return ")

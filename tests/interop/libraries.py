@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["LIBRARIES", "PROPERTIES", "ROOT", "TESTED", "Library", "table", "written"]
+__all__ = [
+    "LIBRARIES",
+    "PROPERTIES",
+    "ROOT",
+    "TESTED",
+    "Library",
+    "last_results",
+    "pins",
+    "requirements",
+    "table",
+    "written",
+]
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 HERE: Final = Path(__file__).resolve().parent
@@ -72,7 +83,7 @@ def pins(name: str) -> dict[str, str]:
     return dict(re.match(r"([\w.-]+)(?:\[[\w,]+\])?==(\S+)", line).groups() for line in lines if "==" in line)  # type: ignore[union-attr,misc]
 
 
-def tested() -> dict[str, Any]:
+def last_results() -> dict[str, Any]:
     """What the last runs found: for each library, its versions and the tests that passed."""
     return dict(json.loads(TESTED.read_text(encoding="utf-8"))) if TESTED.exists() else {}
 
@@ -85,7 +96,7 @@ def table(results: dict[str, Any]) -> str:
         f"| --- | --- | --- | {' | '.join(':-:' for _ in columns)} |",
     ]
     for name, library in LIBRARIES.items():
-        result = results.get(name, {"versions": {}, "passed": []})
+        result = results.get(name, {"versions": {"not": "run"}, "passed": []})
         versions = ", ".join(f"{package} {version}" for package, version in result["versions"].items())
         marks = ["✓" if any(test.startswith(start) for test in result["passed"]) else "" for start in PROPERTIES]
         extra = f"`{library.extra}`" if library.extra else ""

@@ -12,7 +12,7 @@ import pytest
 
 from pigenv.adapters import versions
 from pigenv.errors import MissingExtraError, UnsupportedVersionError
-from tests.interop.libraries import LIBRARIES, PAGE, ROOT, pins, requirements, tested, written
+from tests.interop.libraries import LIBRARIES, PAGE, ROOT, last_results, pins, requirements, written
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 ADAPTERS = [name for name, library in LIBRARIES.items() if library.adapter]
@@ -32,7 +32,7 @@ def test_every_library_has_its_parts() -> None:
 
 def test_the_table_is_what_was_run() -> None:
     """The page has the table of the last runs, made with the versions that the requirements ask for today."""
-    page, results = PAGE.read_text(encoding="utf-8"), tested()
+    page, results = PAGE.read_text(encoding="utf-8"), last_results()
     assert written(page, results) == page
     for name, library in LIBRARIES.items():
         assert results[name]["passed"], f"{name} was not run; make test-interop"
@@ -52,7 +52,9 @@ def test_requirements_are_pinned() -> None:
 @pytest.mark.parametrize("name", [name for name in ADAPTERS if LIBRARIES[name].extra])
 def test_a_missing_library_is_named_with_its_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the library is missing, importing the adapter says in one sentence what brings it."""
-    monkeypatch.setitem(sys.modules, IMPORTED.get(name, name), None)
+    library = IMPORTED.get(name, name)
+    for module in [library, *(each for each in sys.modules if each.startswith(f"{library}."))]:
+        monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, f"pigenv.adapters.{name}", raising=False)
     with pytest.raises(MissingExtraError, match=re.escape(f"pip install 'pigenv[{LIBRARIES[name].extra}]'")):
         importlib.import_module(f"pigenv.adapters.{name}")
