@@ -586,7 +586,7 @@ def play(
 
     table = chosen_game(game, preset, players, rule)
     catalog = import_module("pigenv.agents.catalog")
-    opponents = agent_names(agents) if agents is not None else list(catalog.names(table.definition))[-1:]
+    opponents = agent_names(agents) if agents is not None else list(catalog.names(table))[-1:]
     if len(opponents) >= table.num_players:
         raise OptionError(f"there are {table.num_players - 1} seats beside yours for {len(opponents)} agents")
     for name in opponents:

@@ -30,6 +30,7 @@ __all__ = ["CHECKS", "check_game", "env_leak_check", "leak_check"]
 _STEP_LIMIT: Final = 100_000
 _TOLERANCE: Final = 1e-4
 _OPEN_PARTS: Final = ("face_up",)
+_TURNING: Final = "flip"  # how actions begin by which a card is turned over for all to see
 
 Check = Callable[[Game, int, int], None]
 
@@ -486,8 +487,11 @@ def _twins(game: Game, games: int, seed: int, public: Collection[str]) -> Iterat
                 if one.seat != other.seat or not common:
                     break
                 action = int(generator.choice(common))
+                apart = _apart(one, other)
                 said = _called(one, action), _called(other, action)
-                if _come_to_light(one, other, seat, face_down):
+                # A card turned over may end up face down to the seat again, which has then seen it nevertheless.
+                turned = game.action_texts[action].startswith(_TURNING) and _apart(one, other) != apart
+                if turned or _come_to_light(one, other, seat, face_down):
                     break
                 yield _Twins(one, other, seat, start, (given, changed), action, said)
 
@@ -508,6 +512,12 @@ def _face_down(table: Table, seat: int) -> set[tuple[str, str]]:
     """The zones in which all cards lie face down to a seat right after the deal."""
     zones = table.scene(seat).zones
     return {(zone.name, _side(zone, seat)) for zone in zones if zone.cards and all(card is None for card in zone.cards)}
+
+
+def _apart(one: Table, other: Table) -> set[tuple[str, int | None]]:
+    """The zones in which two tables differ, all cards open."""
+    scenes = [table.scene(ANYBODY) for table in (one, other)]
+    return {(here.name, here.seat) for here, there in zip(scenes[0].zones, scenes[1].zones, strict=False) if here != there}
 
 
 def _come_to_light(one: Table, other: Table, seat: int, face_down: set[tuple[str, str]]) -> bool:

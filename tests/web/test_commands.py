@@ -93,7 +93,7 @@ def test_served_until_interrupted(file: Path, tmp_path: Path, command: list[str]
     assert found["mode"] == mode
     if mode == "play":
         assert found["start"]["seat"] == 1
-        assert found["start"]["agents"] == ["pig10/counting"]
+        assert found["start"]["agents"] == ["pig10/trained"]
 
 
 def test_pictures_of_a_record(file: Path, tmp_path: Path) -> None:
