@@ -22,6 +22,7 @@ from pigenv.adapters import openspiel
 from pigenv.agent import Agent, Decisions, find_agent
 from pigenv.agents.search import Search
 from pigenv.errors import OptionError, UnknownNameError
+from pigenv.evaluate.exploitability import nash_conv
 from pigenv.evaluate.match import play_match
 from pigenv.game import RUNNING
 from pigenv.render.text import draw_text
@@ -304,6 +305,68 @@ def test_search_is_hard_to_exploit(tiny: openspiel.OpenSpielGame) -> None:
     }
     assert gains["search"] < 0.5 * gains["uniform"]
     assert gains["search"] < gains["greedy"]
+
+
+class ByCalls:
+    """An odd policy of ours that OpenSpiel can be told too: how likely an action is depends on its number and on the
+    legal ones.
+    """
+
+    name = "odd"
+
+    @staticmethod
+    def shares(legal: list[int]) -> dict[int, float]:
+        weights = {action: 1 + (3 * action + len(legal)) % 5 for action in legal}
+        return {action: weight / sum(weights.values()) for action, weight in weights.items()}
+
+    def reset(self, seed: int) -> None:
+        """Remembers nothing."""
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        return decisions.action_masks.argmax(axis=1)
+
+    def probabilities(self, decisions: Decisions) -> np.ndarray:
+        found = np.zeros(decisions.action_masks.shape)
+        for row, mask in zip(found, decisions.action_masks, strict=True):
+            for action, share in self.shares(np.flatnonzero(mask).tolist()).items():
+                row[action] = share
+        return found
+
+
+class ByCallsThere(policies.Policy):
+    """The same policy as OpenSpiel takes policies."""
+
+    def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
+        legal = state.legal_actions(state.current_player() if player_id is None else player_id)
+        return ByCalls.shares(legal)
+
+
+def assert_same_nash_conv(base: str, **settings: Any) -> None:
+    """Our NashConv of two policies is OpenSpiel's to 1e-9, and so is what each seat gets."""
+    game, house = openspiel.load_game(base, **settings), registry.make(base, **settings)
+    players = list(range(house.num_players))
+    theirs = {"uniform": policies.UniformRandomPolicy(game), "odd": ByCallsThere(game, players)}
+    for name, ours in {"uniform": find_agent("uniform"), "odd": ByCalls()}.items():
+        found = nash_conv(ours, house)
+        assert found["nash_conv"] == pytest.approx(exploitability.nash_conv(game, theirs[name]), abs=1e-9)
+        for seat in players:
+            expected = value(game, [theirs[name]] * len(players), seat)
+            assert found["value"][seat] == pytest.approx(expected, abs=1e-9)
+        assert found["nash_conv"] > 0.01
+
+
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_nash_conv_is_theirs(num_players: int) -> None:
+    """Exploitability computed here is what OpenSpiel computes, for even and for odd play, at two and three seats."""
+    rules = {"deck_counts": [1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0], "hand_size": 1, "target": 5, "max_turns": 4}
+    assert_same_nash_conv("pig10", num_players=num_players, rules=rules)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("base", ["pig10", "pigs_tail", "pig_pile"])
+def test_nash_conv_of_mini_is_theirs(base: str) -> None:
+    """The same on the mini preset of each game."""
+    assert_same_nash_conv(base, preset="mini")
 
 
 @pytest.mark.nightly
