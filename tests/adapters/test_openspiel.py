@@ -308,9 +308,7 @@ def test_search_is_hard_to_exploit(tiny: openspiel.OpenSpielGame) -> None:
 
 
 class ByCalls:
-    """An odd policy of ours that OpenSpiel can be told too: how likely an action is depends on its number and on the
-    legal ones.
-    """
+    """An odd policy that OpenSpiel can have too: how likely an action is depends on its number and the legal ones."""
 
     name = "odd"
 
