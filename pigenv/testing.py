@@ -487,11 +487,11 @@ def _twins(game: Game, games: int, seed: int, public: Collection[str]) -> Iterat
                 if one.seat != other.seat or not common:
                     break
                 action = int(generator.choice(common))
-                apart = _apart(one, other)
+                turning = game.action_texts[action].startswith(_TURNING)
+                apart = _apart(one, other) if turning else None
                 said = _called(one, action), _called(other, action)
                 # A card turned over may end up face down to the seat again, which has then seen it nevertheless.
-                turned = game.action_texts[action].startswith(_TURNING) and _apart(one, other) != apart
-                if turned or _come_to_light(one, other, seat, face_down):
+                if (turning and _apart(one, other) != apart) or _come_to_light(one, other, seat, face_down):
                     break
                 yield _Twins(one, other, seat, start, (given, changed), action, said)
 

@@ -908,38 +908,59 @@ class Hints:
     """What a player who remembers every card would look at before laying one.
 
     Attributes:
-        safe: Own hand cards that are no pick-up now.
-        good: Those of them that the next seat has no safe card to follow with.
+        safe: Own hand cards that are no pick-up now; None where no hand card can be played now.
+        good: Those of them that whoever plays next has no safe card to follow with.
         pickups: How many cards of the ring would be a pick-up now.
         ring_size: How many cards the ring still holds.
+        suits: While a suit is named: each suit, and how many cards of the ring would be a pick-up on it.
     """
 
-    safe: tuple[str, ...]
+    safe: tuple[str, ...] | None
     good: tuple[str, ...]
     pickups: int
     ring_size: int
+    suits: tuple[tuple[str, int], ...] = ()
 
     def sentences(self) -> tuple[str, ...]:
         """The same in words."""
+        left = f"of the {self.ring_size} ring cards would be a pick-up"
+        if self.suits:
+            return (f"{', '.join(f'{SUIT_NAMES[suit]} {count}' for suit, count in self.suits)} {left}",)
+        if self.safe is None:
+            return (f"{self.pickups} {left}",)
         cards = f"safe to play: {', '.join(self.safe) or 'no card'}"
         if self.good:
             cards += f"; the next seat cannot follow {', '.join(self.good)}"
-        return cards, f"{self.pickups} of the {self.ring_size} ring cards would be a pick-up"
+        return cards, f"{self.pickups} {left}"
 
 
 def hints(view: Row, rules: Row, seat: int) -> Hints:
     """Hints for a seat, from what it knows."""
-    kinds, top, following = kind_texts(rules), top_of(view), int(next_seat(rules, seat))
-    held = [kind for kind in range(len(kinds)) if view["held"][seat, kind] > 0]
-    safe = [kind for kind in held if not rules["pickup"][top, kind]]
-    theirs = [kind for kind in range(len(kinds)) if view["held"][following, kind] > 0]
+    kinds, top = kind_texts(rules), top_of(view)
+    hand = view["held"][seat] if view["phase"] == PLAY and rules["hand_play"] != HAND_PLAY_OFF else None
+    safe = [] if hand is None else [kind for kind in range(len(kinds)) if hand[kind] > 0 >= rules["pickup"][top, kind]]
+    following = view["held"][plays_after(view, rules, seat)]
+    theirs = [kind for kind in range(len(kinds)) if following[kind] > 0]
     good = [card for card in safe if all(rules["pickup"][card, other] for other in theirs)]
+    ring, suits = view["in_ring"][: len(kinds)], range(rules["num_suits"] if view["phase"] == NAME_SUIT else 0)
     return Hints(
-        tuple(kinds[kind] for kind in safe),
+        None if hand is None else tuple(kinds[kind] for kind in safe),
         tuple(kinds[kind] for kind in good),
         int(pickups_left(view, rules)),
         int(rules["pack_size"]) - int(view["flipped"]),
+        tuple(
+            (suit_text(rules, suit), int((ring * rules["pickup"][NAMED + suit, : len(kinds)]).sum())) for suit in suits
+        ),
     )
+
+
+def plays_after(view: Row, rules: Row, seat: int) -> int:
+    """Whose turn comes after a seat's, turns that are sat out left aside."""
+    owed, seat = view["owed"].copy(), int(next_seat(rules, seat))
+    while owed[seat] > 0:
+        owed[seat] -= 1
+        seat = int(next_seat(rules, seat))
+    return seat
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
