@@ -54,8 +54,13 @@ bench: $(VENV)/.installed
 	$(BIN)/pigenv bench
 
 pictures: $(VENV)/.installed
+	$(BIN)/pigenv record pig_pile --agents pig_pile/counting,pig_pile/careful --seed 4 --out runs/picture.jsonl
+	$(BIN)/pigenv replay runs/picture.jsonl --picture docs/pig_pile.svg --step 24 --seat 0
+	$(BIN)/pigenv record pigs_tail --agents pigs_tail/counting,pigs_tail/tidy --seed 4 --out runs/picture.jsonl
+	$(BIN)/pigenv replay runs/picture.jsonl --picture docs/pigs_tail.svg --step 30 --seat 0
 	$(BIN)/pigenv record pig10 --agents pig10/counting,pig10/careful --seed 4 --out runs/picture.jsonl
 	$(BIN)/pigenv replay runs/picture.jsonl --picture docs/pig10.svg --step 7 --seat 0
+
 fuzz: $(VENV)/.installed
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 

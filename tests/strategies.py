@@ -194,13 +194,24 @@ def pig_pile_rules(generator: random.Random, num_players: int) -> dict[str, Any]
     return rules
 
 
+@st.composite
+def pig_pile_games(draw: st.DrawFn) -> Game:
+    """A table of Pig Pile with options drawn at random."""
+    num_players = draw(st.integers(2, 6))
+    rules = pig_pile_rules(random.Random(draw(st.integers(0, 2**32))), num_players)
+    options = {"memory": draw(st.booleans()), "max_players": draw(st.sampled_from([None, 6]))}
+    return registry.make(
+        "pig_pile", num_players, rules=rules, reward=draw(st.sampled_from(["win", "rank", "score"])), **options
+    )
+
+
 # --- any game ---------------------------------------------------------------------------------------------------------
 
 
 @st.composite
 def tables(draw: st.DrawFn, games: st.SearchStrategy[Game] | None = None) -> Table:
     """A table somewhere in a game, at its start or at its end too; shrinks to the fewest steps."""
-    game = draw(games if games is not None else st.one_of(pig10_games(), pigs_tail_games()))
+    game = draw(games if games is not None else st.one_of(pig10_games(), pigs_tail_games(), pig_pile_games()))
     table = Table(game)
     table.start(draw(st.integers(0, 2**64 - 1)))
     for place in draw(st.lists(st.integers(0, 1_000), max_size=200)):

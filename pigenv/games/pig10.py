@@ -581,9 +581,9 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     players, kinds, seats = rules["num_players"], rules["num_kinds"], rules["max_players"]
     for each in range(len(out)):
         out[each] = 0.0
-    hand_at, at = 0, kinds
+    at = kinds
     for place in range(view["hand_size"][seat]):
-        out[hand_at + rules["place_of"][view["hand"][seat, place] + 1]] += rules["share_of_hand"]
+        out[rules["place_of"][view["hand"][seat, place] + 1]] += ONE  # counted now, made shares of below
     out[at + view["value"] + 1] = 1.0
     at += rules["target"] + 1
     if view["value"] != EMPTY:
@@ -604,11 +604,11 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     if rules["memory"] == 1:
         for kind in range(kinds):
             value = rules["kinds"][kind]
-            out[at + kind] = (rules["deck_counts"][value] - view["played"][value]) * rules["share_of_kind"][kind]
-        for place in range(view["hand_size"][seat]):
-            kind = rules["place_of"][view["hand"][seat, place] + 1]
-            out[at + kind] -= rules["share_of_kind"][kind]
+            unseen = np.float32(rules["deck_counts"][value] - view["played"][value]) - out[kind]
+            out[at + kind] = unseen * rules["share_of_kind"][kind]
         at += kinds
+    for kind in range(kinds):
+        out[kind] *= rules["share_of_hand"]
     return at
 
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -1066,7 +1066,7 @@ def scene(view: Row, rules: Row, looking: int) -> Scene:
     zones = [Zone("pile", None, pile, note), Zone("ring", None, ring)]
     running = view["over"] == RUNNING
     for seat in range(players):
-        cards = [kinds[kind] for kind in range(len(kinds)) for _ in range(view["held"][seat, kind])]
+        cards = [kinds[kind] for kind in shown_in_order(kinds) for _ in range(view["held"][seat, kind])]
         hidden = rules["memory"] == 0 and looking not in (seat, ANYBODY)
         notes = []
         if running and seat == view["mover"]:
@@ -1088,6 +1088,11 @@ def scene(view: Row, rules: Row, looking: int) -> Scene:
         called="" if taker == NOBODY else f"seat {taker} took the pile",
         hints=hints(view, rules, looking).sentences() if running and looking == view["seat"] else (),
     )
+
+
+def shown_in_order(kinds: Sequence[str]) -> list[int]:
+    """The cards by their numbers as a hand is held: by rank, from the ace up, the joker last."""
+    return sorted(range(len(kinds)), key=lambda kind: ((RANKS + JOKER_TEXT).index(kinds[kind][0]), kinds[kind]))
 
 
 PHASE_NOTES: Final = ("", "has decided", "names a suit", "may return the hand")

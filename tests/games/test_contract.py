@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from pigenv.games import pig10
 from pigenv.games.pig10 import DEFINITION, MAX_CARDS, MAX_HAND, UNKNOWN
 from pigenv.kernel import Row, kernel
 from pigenv.layout import Layout, Part
-from tests.strategies import every_table, pigs_tail_rules
+from tests.strategies import every_table, pig10_rules, pig_pile_rules, pigs_tail_rules
 
 TABLES = every_table()
 
@@ -46,13 +47,18 @@ def test_no_leaks(table: dict[str, Any]) -> None:
     testing.leak_check(registry.make(**table), games=15, seed=3)
 
 
-@pytest.mark.parametrize("number", range(12))
-def test_contract_under_random_rules(number: int) -> None:
+@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize(
+    ("base", "draw"), [("pig10", pig10_rules), ("pigs_tail", pigs_tail_rules), ("pig_pile", pig_pile_rules)]
+)
+def test_contract_under_random_rules(
+    base: str, draw: Callable[[random.Random, int], dict[str, Any]], number: int
+) -> None:
     """Options that no preset has, such as jokers that ask and matches of several rounds, keep the contract too."""
     generator = random.Random(number)
-    num_players = generator.randint(2, 6)
-    rules, most = pigs_tail_rules(generator, num_players), 6 if number % 2 else None
-    game = registry.make("pigs_tail", num_players, rules=rules, memory=number % 3 > 0, max_players=most)
+    num_players = generator.randint(3, 6)
+    rules, most = draw(generator, num_players), 6 if number % 2 else None
+    game = registry.make(base, num_players, rules=rules, memory=number % 3 > 0, max_players=most)
     testing.check_game(game, games=3, seed=number)
 
 

@@ -1795,7 +1795,7 @@ def test_scene_without_memory() -> None:
     _, state = position("5H 3D", "4C 2H", {0: "2S AC", 1: "4D"}, 3, **rules)
     game = registry.make("pigs_tail", 3, rules=rules, memory=False)
     hands = [[zone.cards for zone in scene_of(game, state, looking).zones[2:]] for looking in (0, 1, 2, ANYBODY)]
-    assert hands[0] == [("2S", "AC"), (None,), ()]
+    assert hands[0] == [("AC", "2S"), (None,), ()]
     assert hands[1] == [(None, None), ("4D",), ()]
     assert hands[2] == [(None, None), (None,), ()]
     assert hands[3] == [("2S", "AC"), ("4D",), ()]
