@@ -65,8 +65,9 @@ def save_checkpoint(
         tensors: By name, as PyTorch names them: each layer has `{layer}.weight`, shape `(outputs, inputs)`, and
             `{layer}.bias`. There may be more, which the actor does not use.
         game: The game that the policy was trained on.
-        about: `layers` (the actor's layers, first to last) and `activation` (one of `ACTIVATIONS`), and whatever else
-            is worth knowing; all of it JSON.
+        about: `layers` (the actor's layers, first to last), `activation` (one of `ACTIVATIONS`), if there is one
+            `value` (the layer on the last hidden one that says what a position is worth), and whatever else is worth
+            knowing; all of it JSON.
 
     Raises:
         CheckpointError: The tensors are not those of such a network for this game, or `about` is not JSON.
@@ -76,7 +77,8 @@ def save_checkpoint(
     arrays = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     if not {"layers", "activation"} <= set(about):
         raise CheckpointError("about must have layers and activation, which say what the network is")
-    _network(str(path), arrays, about, game)
+    network = _network(str(path), arrays, about, game)
+    _value_layer(str(path), arrays, about, network[-1][0].shape[1])
     described = {"game_digest": game.digest, "version": game.definition.version, **game.settings(), "about": about}
     try:
         header = {name: json.dumps(value) for name, value in described.items()}
@@ -237,22 +239,39 @@ def _network(
         raise CheckpointError(f"{name}: layers must be a list of names; got {layers!r}")
     network, size = [], game.layout.size
     for layer in layers:
-        weight, bias = tensors.get(f"{layer}.weight"), tensors.get(f"{layer}.bias")
-        if weight is None or bias is None:
-            raise CheckpointError(f"{name}: layer {layer!r} must have a weight and a bias; has {sorted(tensors)}")
-        if weight.dtype != np.float32 or bias.dtype != np.float32:
-            raise CheckpointError(f"{name}: layer {layer!r} must be float32; got {weight.dtype} and {bias.dtype}")
-        if weight.ndim != 2 or weight.shape[1] != size or bias.shape != weight.shape[:1]:
-            raise CheckpointError(
-                f"{name}: layer {layer!r} must take {size} numbers; got weight {weight.shape}, bias {bias.shape}"
-            )
-        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise CheckpointError(f"{name}: layer {layer!r} has weights that are not finite numbers")
-        network.append((weight, bias))
-        size = len(bias)
+        network.append(_layer(name, tensors, layer, size))
+        size = len(network[-1][1])
     if size != game.num_actions:
         raise CheckpointError(f"{name}: the last layer must give {game.num_actions} numbers; gives {size}")
     return network
+
+
+def _layer(name: str, tensors: Mapping[str, np.ndarray], layer: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weight and bias of a layer, which must take so many numbers."""
+    weight, bias = tensors.get(f"{layer}.weight"), tensors.get(f"{layer}.bias")
+    if weight is None or bias is None:
+        raise CheckpointError(f"{name}: layer {layer!r} must have a weight and a bias; has {sorted(tensors)}")
+    if weight.dtype != np.float32 or bias.dtype != np.float32:
+        raise CheckpointError(f"{name}: layer {layer!r} must be float32; got {weight.dtype} and {bias.dtype}")
+    if weight.ndim != 2 or weight.shape[1] != size or bias.shape != weight.shape[:1]:
+        raise CheckpointError(
+            f"{name}: layer {layer!r} must take {size} numbers; got weight {weight.shape}, bias {bias.shape}"
+        )
+    if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+        raise CheckpointError(f"{name}: layer {layer!r} has weights that are not finite numbers")
+    return weight, bias
+
+
+def _value_layer(
+    name: str, tensors: Mapping[str, np.ndarray], about: Mapping[str, Any], size: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The layer that gives the worth of a position, if there is one; it sits on the last hidden layer."""
+    if about.get("value") is None:
+        return None
+    weight, bias = _layer(name, tensors, about["value"], size)
+    if len(bias) != 1:
+        raise CheckpointError(f"{name}: layer {about['value']!r} must give one number; gives {len(bias)}")
+    return weight, bias
 
 
 class PolicyAgent:
@@ -279,6 +298,8 @@ class PolicyAgent:
         # Sums in double precision, rounded once at the end: the order of summation depends on the size of the batch,
         # and in single precision it would sometimes decide between two actions of nearly equal worth.
         self._layers = [(weight.T.astype(np.float64), bias.astype(np.float64)) for weight, bias in network]
+        value = _value_layer(name, tensors, about, network[-1][0].shape[1])
+        self._value = None if value is None else (value[0].T.astype(np.float64), value[1].astype(np.float64))
         self._tables: dict[Game, tuple[Game, np.ndarray]] = {}
 
     def reset(self, seed: int) -> None:
@@ -291,12 +312,16 @@ class PolicyAgent:
 
     def logits(self, observations: np.ndarray) -> np.ndarray:
         """The network's output for observations of its own layout, float32, shape `(n, game.num_actions)`."""
+        weight, bias = self._layers[-1]
+        return (self._hidden(observations) @ weight + bias).astype(np.float32)
+
+    def _hidden(self, observations: np.ndarray) -> np.ndarray:
+        """What the last layer is given, float64."""
         activation = ACTIVATIONS[self.about["activation"]]
         values = observations.astype(np.float64)
         for weight, bias in self._layers[:-1]:
             values = activation(values @ weight + bias)
-        weight, bias = self._layers[-1]
-        return (values @ weight + bias).astype(np.float32)
+        return values
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """See `Agent.act`.
@@ -322,6 +347,18 @@ class PolicyAgent:
         masked = np.where(decisions.action_masks == 1, logits, -np.inf)
         weights = np.exp(masked - masked.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def value(self, decisions: Decisions) -> np.ndarray | None:
+        """What it expects each seat to be paid, float64, shape `(n,)`; None where the checkpoint does not say.
+
+        Raises:
+            CheckpointError: The table is not one it can play at.
+        """
+        if self._value is None:
+            return None
+        own_game, _ = self.check(decisions.game)
+        weight, bias = self._value
+        return np.asarray((self._hidden(decisions.observed(own_game)) @ weight + bias)[:, 0])
 
     def check(self, table: Game) -> tuple[Game, np.ndarray]:
         """Its own layout at a table, and its index of each of the table's actions.

@@ -7,6 +7,8 @@ than expected (`trajectories.advantages`), and passes over these decisions `n_ep
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -16,7 +18,7 @@ from pigenv.train.config import PPOConfig
 from pigenv.train.network import entropy_of, masked_log_probabilities
 from pigenv.train.progress import Progress
 from pigenv.train.run_folder import RunFolder
-from pigenv.train.selfplay import SelfPlayLearner, learn
+from pigenv.train.selfplay import Arrays, SelfPlayLearner, learn
 from pigenv.train.trajectories import advantages
 
 __all__ = ["PPO", "train"]
@@ -66,6 +68,15 @@ class PPO(SelfPlayLearner):
         figures = self.learn(done)
         self.remember()
         return figures
+
+    def policy(self) -> tuple[Arrays, dict[str, Any]]:
+        """See `SelfPlayLearner.policy`; with a critic that sees what the actor sees, its worth of a position too."""
+        tensors, about = super().policy()
+        if self.full:
+            return tensors, about
+        whole = self.actor.tensors(self.layers)
+        worth = {f"value.{kind}": whole[f"logits.{kind}"][-1:].copy() for kind in ("weight", "bias")}
+        return {**tensors, **worth}, {**about, "value": "value"}
 
     # --- playing -----------------------------------------------------------------------------------------------------
 

@@ -78,13 +78,15 @@ def advise(table: Table, agent: Agent) -> Advice:
     """An agent's ranking of the moves that the seat to move has, from what that seat knows.
 
     An agent with a method `policy(decisions)` (probabilities, float, `(n, num_actions)`) is taken at its word, and one
-    with `value(decisions)` (float, `(n,)`) too; of a search (`analyse`) count the shares of its visits, and the worth
-    of the action it visited most; a hand-written player is asked many times with other chance; any other agent once.
+    with `value(decisions)` (float, `(n,)`, or None) too; of a search (`analyse`) count the shares of its visits, and
+    the worth of the action it visited most; a hand-written player is asked many times with other chance; any other
+    agent once.
     """
     views, seats, masks, keys = _decision(table)
     decisions = Decisions(table.game, views, seats, masks.copy(), keys)
     policy, value, analyse = (getattr(agent, name, None) for name in ("policy", "value", "analyse"))
-    worth = float(np.asarray(value(decisions))[0]) if callable(value) else None
+    told = value(decisions) if callable(value) else None
+    worth = None if told is None else float(np.asarray(told)[0])
     if callable(policy):
         shares, asked = np.asarray(policy(decisions), np.float64)[0], 0
     elif callable(analyse):

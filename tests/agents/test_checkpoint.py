@@ -303,12 +303,27 @@ def test_unusable_is_not_saved(tmp_path: Path, game: Game) -> None:
         ({**tensors, "logits.bias": tensors["logits.bias"].astype(np.float64)}, ABOUT, "float32"),
         ({**tensors, "logits.bias": np.full_like(tensors["logits.bias"], np.nan)}, ABOUT, "finite"),
         ({**tensors, "hidden.bias": tensors["hidden.bias"][1:]}, ABOUT, "layer 'hidden'"),
+        (tensors, {**ABOUT, "value": "value"}, "layer 'value'"),
+        (tensors, {**ABOUT, "value": "logits"}, "must give one number"),
     ]
     for given, about, message in cases:
         with pytest.raises(CheckpointError, match=message):
             save_checkpoint(path, given, game, about)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_worth_of_a_position(tmp_path: Path, game: Game) -> None:
+    """A checkpoint with a value layer says what it expects to be paid, one without says nothing."""
+    path, tensors = tmp_path / "policy.safetensors", weights(game)
+    size = tensors["logits.weight"].shape[1]
+    tensors["value.weight"], tensors["value.bias"] = np.zeros((1, size), np.float32), np.array([0.25], np.float32)
+    save_checkpoint(path, tensors, game, {**ABOUT, "value": "value"})
+    decisions = decisions_of(game)
+    worth = load_checkpoint(path, game).value(decisions)
+    assert worth is not None
+    assert worth.tolist() == [0.25] * len(decisions)
+    assert load_checkpoint(saved(tmp_path, game), game).value(decisions) is None
 
 
 def test_other_tensors_and_texts_are_kept(tmp_path: Path, game: Game) -> None:

@@ -37,6 +37,20 @@ def test_the_first_minibatch_is_on_policy(critic):
     assert np.isclose(figures["policy_loss"], -batch["advantages"][rows].mean(), atol=1e-5)
 
 
+def test_a_policy_is_saved_with_its_worth_of_positions():
+    """What the agent made from the weights expects to be paid is what the learner's network says."""
+    learner = PPO(small(), PPOConfig(**TINY), 1)
+    learner.update(0.0)
+    tensors, about = learner.policy()
+    agent, tables = PolicyAgent("learned", learner.game, tensors, about), learner.tables
+    learner._look(0)
+    expected = agent._hidden(tables.observations) @ agent._value[0] + agent._value[1]
+    assert np.allclose(expected[:, 0], learner.values[0], atol=1e-5)
+    assert np.ptp(expected) > 0
+    full = PPO(small(), PPOConfig(**TINY, critic="full"), 1).policy()
+    assert PolicyAgent("full", learner.game, *full)._value is None
+
+
 def test_every_decision_counts_once():
     """An update learns from every decision but each seat's last that is still open, once."""
     learner = PPO(small(), PPOConfig(**TINY), 1)
