@@ -1692,7 +1692,7 @@ def test_hints() -> None:
             named += bool(found.suits)
             twin.step(text, log.times(at))
     assert good > 20
-    assert named > 20 or not COMPILED
+    assert named > 2
 
 
 def test_hints_by_hand() -> None:
