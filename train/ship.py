@@ -74,7 +74,7 @@ def card(agent: PolicyAgent, about: dict[str, Any], deals: int) -> dict[str, Any
 
 def _without_out(command: str) -> str:
     """A run's command without the folder that it was to write into."""
-    words = shlex.split(command)
+    words = [word for word in shlex.split(command) if not word.startswith("out=")]
     if "--out" in words:
         place = words.index("--out")
         del words[place : place + 2]

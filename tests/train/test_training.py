@@ -267,5 +267,6 @@ def test_a_run_is_shipped_with_its_card(tmp_path):
     assert (tmp_path / "shipped" / "pig10_v0.safetensors").read_bytes() == Path(checkpoint).read_bytes()
     assert json.loads((tmp_path / "shipped" / "pig10_v0.json").read_text(encoding="utf-8")) == card
     assert card["seed"] == 9
+    assert str(tmp_path) not in card["command"]
     assert [entry["num_players"] for entry in card["results"]] == [2, 3]
     assert all(entry["deals"] == 5 for entry in card["results"])
