@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import socket
 from importlib import import_module
 from typing import Any
 
 from pigenv.errors import MissingExtraError, OptionError
 
 __all__ = ["connected"]
+
+_PATIENCE = 10.0  # seconds for a machine to answer
 
 
 def connected(address: str | None = None, cpus: int | None = None, extra: str = "ray") -> Any:
@@ -36,6 +39,7 @@ def connected(address: str | None = None, cpus: int | None = None, extra: str = 
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray.init("local", num_cpus=cpus, include_dashboard=False, **quiet)
         return ray
+    _answers(address)
     try:
         ray.init(None if address == "auto" else address, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -43,3 +47,14 @@ def connected(address: str | None = None, cpus: int | None = None, extra: str = 
             f"no Ray cluster could be joined at {address!r}: {str(error).strip().splitlines()[0]}"
         ) from None
     return ray
+
+
+def _answers(address: str | None) -> None:
+    """Refuse an address where nobody listens: Ray would wait there for minutes."""
+    host, colon, port = (address or "").rpartition("://")[2].rpartition(":")
+    if not colon or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise OptionError(f"no Ray cluster could be joined at {address!r}: {error}") from None

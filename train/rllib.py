@@ -65,7 +65,17 @@ class _Tables(TurnsEnv):
 
 
 def configured(game: Game, config: RLlibConfig, seed: int) -> Any:
-    """RLlib's own settings for a run, to build its algorithm from."""
+    """RLlib's own settings for a run, to build its algorithm from.
+
+    Raises:
+        OptionError: A minibatch is larger than what is played between two updates.
+    """
+    played = max(1, config.num_env_runners) * config.num_envs * config.n_steps // max(1, config.num_learners)
+    if config.batch_size > played:
+        raise OptionError(
+            f"algo.batch_size must be at most num_env_runners × num_envs × n_steps / num_learners = {played}; "
+            f"got {config.batch_size}"
+        )
     table = TurnsEnv({"game": game})
     module = RLModuleSpec(
         module_class=ActionMaskingTorchRLModule,
@@ -78,7 +88,6 @@ def configured(game: Game, config: RLlibConfig, seed: int) -> Any:
             "vf_share_layers": False,
         },
     )
-    played = max(1, config.num_env_runners) * config.num_envs * config.n_steps
     return (
         PPOConfig()
         .environment(_Tables, env_config={"game": game, "seed": seed}, disable_env_checking=True)
@@ -91,7 +100,7 @@ def configured(game: Game, config: RLlibConfig, seed: int) -> Any:
         .multi_agent(policies={SHARED}, policy_mapping_fn=_shared)
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={SHARED: module}))
         .training(
-            train_batch_size_per_learner=played // max(1, config.num_learners),
+            train_batch_size_per_learner=played,
             minibatch_size=config.batch_size,
             num_epochs=config.n_epochs,
             lr=config.learning_rate,
@@ -228,7 +237,8 @@ def train(game: Game, config: RLlibConfig, folder: RunFolder, seed: int, progres
     A run that goes on keeps weights and optimizer, and begins new games.
 
     Raises:
-        OptionError: No cluster answers at the address, or it has too few processors for the processes wanted.
+        OptionError: No cluster answers at the address, it has too few processors for the processes wanted, or a
+            minibatch is too large.
         TrainingError: Ray broke down; what was saved last is whole.
     """
     wanted = config.num_env_runners + config.num_learners

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -155,7 +156,7 @@ def test_ray_is_asked_for_by_name(monkeypatch):
 
 
 def test_a_cluster_that_is_not_there_is_one_sentence(monkeypatch):
-    """What Ray says of an address where nobody answers comes as our error, which names the address."""
+    """Where nobody listens, and where Ray says that it cannot connect, the error names the address."""
 
     class Nobody:
         @staticmethod
@@ -167,5 +168,9 @@ def test_a_cluster_that_is_not_there_is_one_sentence(monkeypatch):
             raise ConnectionError("could not connect\nto the head")
 
     monkeypatch.setattr(clusters, "import_module", lambda name: Nobody)
-    with pytest.raises(OptionError, match=r"joined at 'far:6379': could not connect$"):
-        clusters.connected("far:6379")
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        address = f"127.0.0.1:{there.getsockname()[1]}"
+        with pytest.raises(OptionError, match=f"joined at '{address}': could not connect$"):
+            clusters.connected(address)
+    with pytest.raises(OptionError, match=f"joined at 'ray://{address}': .*refused"):
+        clusters.connected(f"ray://{address}")

@@ -162,6 +162,8 @@ def test_training_on_a_cluster(tmp_path):
         assert not ray.is_initialized()
         assert lines(folder)[-1]["steps"] >= 256
         assert find_agent(checkpoint, MINI).about["steps"] >= 256
+        with pytest.raises(OptionError, match=r"algo.batch_size must be at most .* = 128; got 200"):
+            run(composed([*settings, "algo.batch_size=200", f"out='{tmp_path / 'large'}'"]))
         with pytest.raises(OptionError, match=r"the Ray cluster has 2 processors.*want 3"):
             run(composed([*settings, "algo.num_env_runners=3", f"out='{tmp_path / 'wide'}'"]))
     finally:
