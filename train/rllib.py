@@ -26,6 +26,7 @@ from pigenv.train.run_folder import RunFolder
 from pigenv.train.selfplay import learn
 
 try:
+    import ray  # type: ignore[import-not-found]
     import torch
     from ray.exceptions import RayError  # type: ignore[import-not-found]
     from ray.rllib.algorithms.ppo import PPOConfig  # type: ignore[import-not-found]
@@ -245,7 +246,8 @@ def train(game: Game, config: RLlibConfig, folder: RunFolder, seed: int, progres
     address = config.address or os.environ.get("RAY_ADDRESS") or "local"
     for name in ("ray", "ray.rllib"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    ray = connected(address, max(wanted, os.cpu_count() or 1), "rllib")
+    ours = not ray.is_initialized()
+    connected(address, max(wanted, os.cpu_count() or 1), "rllib")
     try:
         there = int(ray.cluster_resources().get("CPU", 0))
         if wanted > there:
@@ -261,4 +263,5 @@ def train(game: Game, config: RLlibConfig, folder: RunFolder, seed: int, progres
     except RayError as error:
         raise TrainingError(f"Ray broke down: {str(error).strip().splitlines()[-1]}; go on with --resume") from error
     finally:
-        ray.shutdown()
+        if ours:
+            ray.shutdown()

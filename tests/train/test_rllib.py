@@ -134,7 +134,7 @@ def test_training_resumes(tmp_path):
     assert (outputs(checkpoint) != before).any()
 
 
-def test_training_on_a_cluster(tmp_path):
+def test_cluster_trains(tmp_path):
     """By the address of a cluster of two nodes: tables are played on both, and the run is one like the others."""
     pytest.importorskip("ray.rllib")
     import ray
