@@ -33,7 +33,6 @@ PROPERTIES: Final = {
     "test_rewards": "others' turns",
     "test_seeds": "seeds",
     "test_cut": "cut games",
-    "test_training": "`pigenv train`",
     "test_cluster": "two nodes",
 }
 """How the tests begin that show a property, and the column it has in the table."""
