@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
 
 from pigenv.agent import Agent, find_agent
-from pigenv.errors import AgentError, MissingExtraError, OptionError, UnknownNameError, closest
+from pigenv.errors import AgentError, OptionError, UnknownNameError, closest
+from pigenv.evaluate.cluster import connected
 from pigenv.evaluate.match import (
     COMPILED_BATCH,
     Games,
@@ -44,6 +44,7 @@ PROCESSES, RAY = "processes", "ray"
 BACKENDS: Final = (PROCESSES, RAY)
 
 _ATTEMPTS: Final = 3
+_RETRIES: Final = 3  # of a task of a cluster, whose nodes may come and go
 _WORTH_STARTING: Final = 200_000  # games of compiled agents
 _GAMES_A_TASK: Final = 4 * COMPILED_BATCH  # of compiled agents: a tenth of a second's work
 
@@ -177,7 +178,7 @@ class Crowd:
             AgentError: A process died again and again over the same tasks.
         """
         if self.backend == RAY and self._portable():
-            return _played_by_ray(self._kit, tasks, progress)
+            return _played_by_ray(self._kit, self.agents, tasks, progress)
         if self.workers == 1:
             return list(self._alone(tasks, progress))
         found: dict[int, Games] = {}
@@ -188,8 +189,7 @@ class Crowd:
             self._together(tasks, waiting, found, progress)
         if len(found) < len(tasks):
             lost = next(task for number, task in enumerate(tasks) if number not in found)
-            who = ", ".join(self.agents[each].name for each in dict.fromkeys(lost.line_up))
-            raise AgentError(f"the process that plays {who} died {_ATTEMPTS} times; does one of them end its process?")
+            raise _given_up([self.agents[each] for each in lost.line_up], _ATTEMPTS)
         return [found[number] for number in range(len(tasks))]
 
     def _alone(self, tasks: Iterable[Task], progress: Progress | None) -> Iterator[Games]:
@@ -215,6 +215,11 @@ class Crowd:
         except BaseException:
             self._stop()
             raise
+
+
+def _given_up(line_up: Sequence[Agent], times: int) -> AgentError:
+    who = ", ".join(dict.fromkeys(agent.name for agent in line_up))
+    return AgentError(f"the process that plays {who} died {times} times; does one of them end its process?")
 
 
 def _after(progress: Progress, before: int) -> Callable[[int], None]:
@@ -277,31 +282,42 @@ def useful_workers(
 # --- Ray --------------------------------------------------------------------------------------------------------------
 
 
-def _work_for(kit: _Kit, number: int, task: Task) -> tuple[int, Games]:
+def _work_for(kit: _Kit, task: Task) -> Games:
     """A task on whatever node of the cluster it has come to."""
     if not _here or _here[0][0].mark != kit.mark:
         _enter(kit)
-    return number, _work(task)
+    return _work(task)
 
 
-def _played_by_ray(kit: _Kit, tasks: Sequence[Task], progress: Progress | None) -> list[Games]:
-    """Play tasks on a Ray cluster; one whose node dies is begun again elsewhere, and each is taken once."""
-    try:
-        ray: Any = import_module("ray")
-    except ImportError:
-        raise MissingExtraError("ray", "ray") from None
-    if not ray.is_initialized():
-        ray.init(logging_level="ERROR", log_to_driver=False)
-    work = ray.remote(num_cpus=1, max_retries=-1)(_work_for)
+def _played_by_ray(kit: _Kit, agents: Sequence[Agent], tasks: Sequence[Task], progress: Progress | None) -> list[Games]:
+    """Play tasks on a Ray cluster; one whose node dies is begun again elsewhere, and each is taken once.
+
+    Raises:
+        AgentError: What plays a task died again and again.
+        PigenvError: Whatever an agent raised, as a process of this machine would hand it on.
+    """
+    ray = connected("auto")
+    work = ray.remote(num_cpus=1, max_retries=_RETRIES)(_work_for)
     sent = ray.put(kit)
-    waiting = [work.remote(sent, number, task) for number, task in enumerate(tasks)]
+    waiting = {work.remote(sent, task): number for number, task in enumerate(tasks)}
     found: dict[int, Games] = {}
-    while waiting:
-        (done, *_), waiting = ray.wait(waiting)
-        number, games = ray.get(done)
-        found[number] = games
-        if progress is not None:
-            progress(sum(tasks[each].games for each in found))
+    number = 0
+    try:
+        while waiting:
+            (done, *_), _ = ray.wait(list(waiting))
+            number = waiting.pop(done)
+            found[number] = ray.get(done)
+            if progress is not None:
+                progress(sum(tasks[each].games for each in found))
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, Exception):
+            raise error.cause from None
+        raise
+    except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.ObjectLostError):
+        raise _given_up([agents[each] for each in tasks[number].line_up], 1 + _RETRIES) from None
+    finally:
+        for each in waiting:
+            ray.cancel(each, force=True)
     return [found[number] for number in range(len(tasks))]
 
 

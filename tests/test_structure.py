@@ -207,7 +207,7 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
         "hydra": ("pigenv.train",),
         "pyspiel": ("pigenv.adapters.openspiel",),
         "matplotlib": ("pigenv.evaluate", "pigenv.train"),
-        "ray": ("pigenv.evaluate.workers", "pigenv.adapters.rllib"),
+        "ray": ("pigenv.evaluate.cluster", "pigenv.adapters.rllib", "pigenv.train.rllib"),
         "onnxruntime": ("pigenv.agents.foreign",),
         "openskill": ("pigenv.evaluate.ratings",),
         "pygame": ("pigenv.render.image",),

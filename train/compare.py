@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from pigenv.errors import MissingExtraError, OptionError
-from pigenv.train.config import SCHEMAS, composed
+from pigenv.train.config import composed
 from pigenv.train.run import run
 from pigenv.train.run_folder import METRICS, read_about
 
@@ -22,10 +22,12 @@ __all__ = ["curve_of", "draw", "train_all"]
 
 MEASUREMENTS: Final = 30  # of the win share, about, in each run
 DECISIONS_A_SECOND: Final = {"ppo": 50_000, "dmc": 100_000, "maskable_ppo": 10_000}
-"""Of a middling machine: only for how often the win share is measured."""
+"""Of a middling machine: only for how often the win share is measured. `rllib` is for more than one machine."""
 
 
-def train_all(game: str, seconds: float, out: Path, seed: int = 0, algorithms: Sequence[str] = tuple(SCHEMAS)) -> None:
+def train_all(
+    game: str, seconds: float, out: Path, seed: int = 0, algorithms: Sequence[str] = tuple(DECISIONS_A_SECOND)
+) -> None:
     """Train with each algorithm for as long, one after another, each in a folder of its own under `out`."""
     for name in algorithms:
         every = max(1, int(seconds * DECISIONS_A_SECOND[name] / MEASUREMENTS))
@@ -82,7 +84,7 @@ def main(
     """Compare algorithms on the same machine."""
     if (game is None) == (runs is None):
         raise typer.BadParameter("give a game to train for, or --runs")
-    folders = [Path(each) for each in runs.split(",")] if runs else [out / name for name in SCHEMAS]
+    folders = [Path(each) for each in runs.split(",")] if runs else [out / name for name in DECISIONS_A_SECOND]
     if game is not None:
         train_all(game, seconds, out, seed)
     out.mkdir(parents=True, exist_ok=True)

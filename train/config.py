@@ -10,8 +10,8 @@ from typing import Any
 from pigenv.errors import MissingExtraError, OptionError, closest
 
 __all__ = [
-    "SCHEMAS", "DMCConfig", "GameConfig", "MaskablePPOConfig", "PPOConfig", "SelfPlayConfig", "TrainConfig", "checked",
-    "composed", "from_settings", "register", "typed",
+    "SCHEMAS", "DMCConfig", "GameConfig", "MaskablePPOConfig", "PPOConfig", "RLlibConfig", "SelfPlayConfig",
+    "TrainConfig", "checked", "composed", "from_settings", "register", "typed",
 ]  # fmt: skip
 
 
@@ -164,6 +164,38 @@ class MaskablePPOConfig(CommonConfig):
 
 
 @dataclass
+class RLlibConfig(CommonConfig):
+    """RLlib's PPO with its masked module: all seats learn, and tables may stand on many machines."""
+
+    name: str = "rllib"
+    total_steps: int = setting(1_000_000, 1)
+    learning_rate: float = setting(5e-4, 0, above=True)
+    eval_every: int = setting(20_000, 1)
+    address: str | None = None
+    """Of the Ray cluster to train on, as `host:port`; pigenv must be installed on each of its machines. Where null, the
+    one that the variable RAY_ADDRESS names, or processes of this machine."""
+    num_env_runners: int = setting(2, 0)
+    """Processes that play; with 0 this one does."""
+    num_learners: int = setting(0, 0)
+    """Processes that learn, each from as many decisions; with 0 this one does."""
+    num_envs: int = setting(16, 1)
+    """Tables of each process that plays."""
+    n_steps: int = setting(64, 1)
+    """Steps of each table between two updates."""
+    batch_size: int = setting(256, 1)
+    """Decisions of a minibatch."""
+    n_epochs: int = setting(4, 1)
+    gae_lambda: float = setting(0.95, 0, 1)
+    ent_coef: float = setting(0.01, 0)
+    clip_range: float = setting(0.2, 0, above=True)
+    max_grad_norm: float = setting(0.5, 0, above=True)
+    torch_threads: int = setting(1, 1)
+    """Of this process; where cores are shared, torch's threads wait for each other."""
+    checkpoint_seconds: float = setting(20.0, 0)
+    """Seconds between two checkpoints; 0: after every update. A run resumes from its last."""
+
+
+@dataclass
 class TrainConfig:
     """A whole run."""
 
@@ -175,7 +207,12 @@ class TrainConfig:
     """The folder of the run; one named after date, game and algorithm under runs/ where null."""
 
 
-SCHEMAS: dict[str, type[CommonConfig]] = {"ppo": PPOConfig, "dmc": DMCConfig, "maskable_ppo": MaskablePPOConfig}
+SCHEMAS: dict[str, type[CommonConfig]] = {
+    "ppo": PPOConfig,
+    "dmc": DMCConfig,
+    "maskable_ppo": MaskablePPOConfig,
+    "rllib": RLlibConfig,
+}
 """The settings of each algorithm, by the name that `algo=` takes."""
 
 GROUPS = ("algo", "recipe")

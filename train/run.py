@@ -18,7 +18,7 @@ from pigenv.train.run_folder import RunFolder, command_line, read_about
 
 __all__ = ["resume", "run", "sweep"]
 
-ALGORITHMS = {name: f"pigenv.train.{name}" for name in ("ppo", "dmc", "maskable_ppo")}
+ALGORITHMS = {name: f"pigenv.train.{name}" for name in ("ppo", "dmc", "maskable_ppo", "rllib")}
 
 
 def run(config: TrainConfig) -> tuple[Path, str]:
@@ -32,8 +32,9 @@ def run(config: TrainConfig) -> tuple[Path, str]:
         TrainingError: Training had to stop; what was saved last is whole.
     """
     game, seed = wanted_game(config), checked_seed(config.seed)
+    module = _algorithm(config.algo.name)
     path = Path(config.out) if config.out else RunFolder.default_path(game, config.algo.name)
-    return _train(game, config, RunFolder(path, game, config, command_line()), seed)
+    return _train(module, game, config, RunFolder(path, game, config, command_line()), seed)
 
 
 def resume(path: Path) -> tuple[Path, str]:
@@ -45,8 +46,9 @@ def resume(path: Path) -> tuple[Path, str]:
     config = from_settings(about["settings"])
     if config.algo.name == "maskable_ppo" and not (path / "model.zip").exists():
         raise TrainingError(f"{path}: nothing was saved to go on from; begin the run again")
-    game = wanted_game(config)
-    return _train(game, config, RunFolder(path, game, config, command_line(), resume=True), checked_seed(config.seed))
+    game, seed = wanted_game(config), checked_seed(config.seed)
+    module = _algorithm(config.algo.name)
+    return _train(module, game, config, RunFolder(path, game, config, command_line(), resume=True), seed)
 
 
 def sweep(overrides: Sequence[str]) -> None:
@@ -87,12 +89,16 @@ def wanted_game(config: TrainConfig) -> Game:
     )
 
 
-def _train(game: Game, config: TrainConfig, folder: RunFolder, seed: int) -> tuple[Path, str]:
-    algo = config.algo
+def _algorithm(name: str) -> Any:
+    """The module of an algorithm; asked for before anything is written, for it may need what is not installed."""
     try:
-        module: Any = import_module(ALGORITHMS[algo.name])
+        return import_module(ALGORITHMS[name])
     except ModuleNotFoundError as error:
         raise MissingExtraError(str(error.name), "train") from error
+
+
+def _train(module: Any, game: Game, config: TrainConfig, folder: RunFolder, seed: int) -> tuple[Path, str]:
+    algo = config.algo
     try:
         with Progress(algo.total_steps, algo.max_seconds, "win share") as progress:
             checkpoint: str = module.train(game, algo, folder, seed, progress)

@@ -32,7 +32,9 @@ from pigenv.game import Game
 
 __all__ = ["ABOUT", "CURVE", "METRICS", "POLICY", "STATE", "RunFolder", "command_line"]
 
-PACKAGES: Final = ("pigenv", "numpy", "numba", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "safetensors")
+PACKAGES: Final = (
+    "pigenv", "numpy", "numba", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "ray", "safetensors",
+)  # fmt: skip
 ABOUT, METRICS, CURVE = "run.json", "metrics.jsonl", "curve.png"
 POLICY, STATE = "policy.safetensors", "state.safetensors"
 FORMAT: Final = "pigenv.run/1"

@@ -13,7 +13,7 @@ from torch import Tensor
 from pigenv.agents.checkpoint import save_checkpoint
 from pigenv.errors import TrainingError
 from pigenv.game import Game
-from pigenv.train.config import SelfPlayConfig
+from pigenv.train.config import RLlibConfig, SelfPlayConfig
 from pigenv.train.network import Mlp, Workers, chosen_device, forward
 from pigenv.train.progress import Progress
 from pigenv.train.run_folder import POLICY, RunFolder
@@ -204,7 +204,12 @@ class SelfPlayLearner:
 
 
 def learn(
-    learner: Learner, game: Game, config: SelfPlayConfig, folder: RunFolder, seed: int, progress: Progress
+    learner: Learner,
+    game: Game,
+    config: SelfPlayConfig | RLlibConfig,
+    folder: RunFolder,
+    seed: int,
+    progress: Progress,
 ) -> str:
     """Update until the run is over, noting figures, measuring the win share and saving; returns the checkpoint's path.
 
@@ -259,7 +264,7 @@ def learn(
     return str(folder.path / POLICY)
 
 
-def share_done(steps: int, seconds: float, config: SelfPlayConfig) -> float:
+def share_done(steps: int, seconds: float, config: SelfPlayConfig | RLlibConfig) -> float:
     """How much of a run is behind, by decisions or by the clock."""
     done = steps / config.total_steps
     return done if config.max_seconds is None else max(done, seconds / config.max_seconds)

@@ -33,12 +33,15 @@ class TurnsEnv(MultiAgentEnv):  # type: ignore[misc]
 
     Args:
         config: `game`, and what `PigAECEnv` takes beside it. An illegal action forfeits the game unless `illegal` says
-            otherwise: RLlib's check of the environment samples actions without their masks.
+            otherwise: RLlib's check of the environment samples actions without their masks. With `bootstrap=False` a
+            game that is cut short ends like any other, for it is paid as it stands; otherwise it is truncated, and
+            RLlib adds the value of its last observation.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        settings = {"game": "pig10", "illegal": "forfeit", **(config or {}), "mask": "obs"}
+        settings = {"game": "pig10", "illegal": "forfeit", "bootstrap": True, **(config or {}), "mask": "obs"}
+        self.bootstrap: bool = settings.pop("bootstrap")
         self.aec = PigAECEnv(**settings)
         self.possible_agents = list(self.aec.possible_agents)
         self.agents = list(self.possible_agents)
@@ -82,6 +85,8 @@ class TurnsEnv(MultiAgentEnv):  # type: ignore[misc]
             self._owed[agent] += reward
         terminated, truncated = self.aec.terminations[mover], self.aec.truncations[mover]
         over = terminated or truncated
+        if over and not self.bootstrap:
+            terminated, truncated = True, False
         asked = self.possible_agents if over else [self.aec.agent_selection]
         rewards = {agent: self._owed[agent] for agent in asked}
         self._owed.update(dict.fromkeys(asked, 0.0))

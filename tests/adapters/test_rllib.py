@@ -128,3 +128,11 @@ def test_cut_games_are_truncated_and_not_terminated():
         _, _, terminated, truncated = played(TurnsEnv(settings), np.random.default_rng(1), 1)
         assert set(truncated.values()) == {cut}
         assert set(terminated.values()) == {not cut}
+
+
+def test_cut_games_end_where_nothing_may_be_bootstrapped():
+    """With `bootstrap=False` a game cut short ends like any other, so that RLlib adds no value to what was paid."""
+    _, paid, terminated, truncated = played(TurnsEnv({**CUT, "bootstrap": False}), np.random.default_rng(1), 1)
+    assert set(terminated.values()) == {True}
+    assert set(truncated.values()) == {False}
+    assert paid == played(TurnsEnv(CUT), np.random.default_rng(1), 1)[1]

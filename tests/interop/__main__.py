@@ -32,7 +32,8 @@ def python_of(name: str) -> str:
     wanted = requirements(name)
     if not wanted.exists():
         return sys.executable
-    venv, stamp = VENVS / name, VENVS / name / "built_from"
+    venv = VENVS / (LIBRARIES[name].venv or name)
+    stamp = venv / "built_from"
     python = str(venv / "bin" / "python")
     lent = sysconfig.get_paths()["purelib"]
     digest = hashlib.sha256(wanted.read_bytes() + lent.encode()).hexdigest()
@@ -64,7 +65,7 @@ def run_tests(name: str) -> tuple[list[str], list[str]]:
     report = VENVS / f"{name}.xml"
     report.parent.mkdir(exist_ok=True)
     report.unlink(missing_ok=True)
-    tests = [f"tests/adapters/test_{name}.py"]
+    tests = [f"tests/adapters/test_{name}.py", *LIBRARIES[name].tests]
     if runs(PAGE.parent / f"{name}.md"):
         tests.append(f"tests/test_docs.py::test_code_runs[{name}]")
     command = [python_of(name), "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={report}", *tests]

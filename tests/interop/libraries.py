@@ -33,6 +33,7 @@ PROPERTIES: Final = {
     "test_rewards": "others' turns",
     "test_seeds": "seeds",
     "test_cut": "cut games",
+    "test_cluster": "two nodes",
 }
 """How the tests begin that show a property, and the column it has in the table."""
 
@@ -46,12 +47,16 @@ class Library:
         packages: Whose versions are stated; the first is the library itself.
         extra: What brings it, where pigenv has an extra for it.
         adapter: Whether `pigenv.adapters` has a module by its name.
+        venv: The library whose virtual environment it is tried in; its own where empty.
+        tests: Files of tests beside `tests/adapters/test_NAME.py`.
     """
 
     title: str
     packages: tuple[str, ...]
     extra: str = ""
     adapter: bool = False
+    venv: str = ""
+    tests: tuple[str, ...] = ()
 
 
 LIBRARIES: Final = {
@@ -60,20 +65,21 @@ LIBRARIES: Final = {
     "sb3": Library("Stable-Baselines3, sb3-contrib", ("stable-baselines3", "sb3-contrib"), "sb3", True),
     "torchrl": Library("TorchRL", ("torchrl", "tensordict"), "torchrl", True),
     "tianshou": Library("Tianshou", ("tianshou",), "tianshou", True),
-    "rllib": Library("RLlib", ("ray", "gymnasium"), "rllib", True),
+    "rllib": Library("RLlib", ("ray", "gymnasium"), "rllib", True, tests=("tests/train/test_rllib.py",)),
     "pufferlib": Library("PufferLib", (), "", True),
     "supersuit": Library("SuperSuit", ("supersuit",), "supersuit"),
     "openspiel": Library("OpenSpiel", ("open_spiel",), "openspiel", True),
     "rlcard": Library("RLCard", ("rlcard",), "rlcard", True),
     "cleanrl": Library("CleanRL's way, one file", ("torch",), "train"),
     "optuna": Library("Optuna", ("optuna",), "optuna"),
+    "ray": Library("Ray: Tune, clusters", ("ray",), "ray", venv="rllib", tests=("tests/evaluate/test_ray.py",)),
     "minari": Library("Minari", ("minari",), "minari", True),
 }
 
 
 def requirements(name: str) -> Path:
     """What a library's virtual environment holds beside the developer's own; no file: nothing."""
-    return HERE / f"{name}.txt"
+    return HERE / f"{LIBRARIES[name].venv or name}.txt"
 
 
 def pins(name: str) -> dict[str, str]:

@@ -26,7 +26,9 @@ def test_every_library_has_its_parts() -> None:
     recipes = {path.stem for path in PAGE.parent.glob("*.md")} - {"index"}
     assert recipes == set(LIBRARIES)
     for name, library in LIBRARIES.items():
-        assert (ROOT / "tests" / "adapters" / f"test_{name}.py").exists(), name
+        for test in (f"tests/adapters/test_{name}.py", *library.tests):
+            assert (ROOT / test).exists(), test
+        assert not library.venv or requirements(library.venv).exists(), name
         assert not library.extra or library.extra in EXTRAS, name
 
 
