@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from pigenv.errors import DealError, IllegalActionError, OptionError, SeedError, UsageError, closest
+from pigenv.errors import DealError, IllegalActionError, OptionError, SeedError, UsageError, closest, one_of
 from pigenv.game import (
     ANYBODY,
     MAX_SEATS,
@@ -840,7 +840,7 @@ class Table:
     """
 
     def __init__(self, game: Game, policy: str = "raise") -> None:
-        if policy not in ILLEGAL:
+        if not one_of(policy, ILLEGAL):
             raise OptionError(f"unknown policy for illegal actions {policy!r}; {closest(policy, ILLEGAL)}")
         self.game = game
         self.policy = ILLEGAL.index(policy)
@@ -876,6 +876,8 @@ class Table:
         self._play(-1)
 
     def _check_deals(self, deals: Sequence[Mapping[str, Any]]) -> None:
+        if not isinstance(deals, list | tuple):
+            raise DealError(f"deals must be a list of one a round; got {deals!r}")
         for round_number, given in enumerate(deals):
             trial, episode = self.states.copy(), self.episodes.copy()
             set_seed(episode[0], 0)
@@ -1044,3 +1046,19 @@ def whole_action(action: Any, game: Game) -> int:
     elif isinstance(action, np.ndarray) and action.shape == () and action.dtype.kind in "iu":
         return whole_action(action[()], game)
     raise IllegalActionError(f"an action of {game.id} must be an integer 0 … {game.num_actions - 1}; got {action!r}")
+
+
+def whole_actions(actions: Any, count: int, game: Game) -> np.ndarray:
+    """Actions for so many tables as an array of integers; whether they are legal is for the caller to see.
+
+    Raises:
+        IllegalActionError: They are not so many integers.
+    """
+    try:
+        given = np.asarray(actions)
+        if given.shape == (count,) and given.dtype.kind in "iu":
+            return given
+        found = f"shape {given.shape} of {given.dtype}"
+    except (TypeError, ValueError, OverflowError):  # lists of different lengths, and what else makes no array
+        found = repr(actions)
+    raise IllegalActionError(f"actions must be {count} integers 0 … {game.num_actions - 1}; got {found}")

@@ -16,7 +16,7 @@ from pigenv.game import Game
 from pigenv.train.config import SelfPlayConfig
 from pigenv.train.network import Mlp, Workers, chosen_device, forward
 from pigenv.train.progress import Progress
-from pigenv.train.run_folder import POLICY, RunFolder
+from pigenv.train.run_folder import POLICY, STATE, UNUSABLE, RunFolder
 from pigenv.train.score import Scorer
 from pigenv.train.tables import Mixture, Tables
 from pigenv.train.trajectories import sample_actions
@@ -219,8 +219,11 @@ def learn(
     saved = folder.load_state()
     if saved is not None:
         arrays, about = saved
-        learner.restore(arrays, about["learner"])
-        before, measured = about["seconds"], about["measured"]
+        try:
+            learner.restore(arrays, about["learner"])
+            before, measured = float(about["seconds"]), int(about["measured"])
+        except UNUSABLE as error:
+            raise TrainingError(f"{folder.path / STATE} does not fit this run: {error}; begin it again") from None
     start = time.perf_counter() - before
     saved_at, first_steps, value = time.perf_counter(), learner.steps, 0.0
 

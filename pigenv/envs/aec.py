@@ -288,8 +288,12 @@ class PigParallelEnv(ParallelEnv[str, Any, Any]):
         if not self.agents:
             raise UsageError("the episode is over, or there was none; call reset first")
         mover = self.aec.agent_selection
+        if not isinstance(actions, Mapping):
+            raise IllegalActionError(f"actions must be a dict with that of {mover}; got {actions!r}")
         if mover not in actions:
-            raise IllegalActionError(f"{mover} is to move and gave no action; actions came for {sorted(actions)}")
+            raise IllegalActionError(
+                f"{mover} is to move and gave no action; actions came for {sorted(map(str, actions))}"
+            )
         self.aec.step(actions[mover])
         results = (
             self._observations(),

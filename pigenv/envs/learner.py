@@ -23,6 +23,7 @@ from pigenv.table import (
     desk_dtype,
     player_loops,
     set_seed,
+    whole_actions,
 )
 
 __all__ = ["Learners"]
@@ -70,7 +71,7 @@ class Learners:
         self.policy: int = ILLEGAL.index(policy)
         self.seating: int = _seating(learner_seat, game.num_players)
         self.opponents: list[Agent] = _line_up(opponents, game)
-        self.agents: list[Agent] = list(dict.fromkeys(self.opponents))
+        self.agents: list[Agent] = list({id(agent): agent for agent in self.opponents}.values())
         self._allocate()
         self.observations: np.ndarray = np.zeros((num_envs, game.layout.size), np.float32)
         self.final: np.ndarray = np.zeros_like(self.observations)
@@ -187,12 +188,7 @@ class Learners:
             IllegalActionError: They are not `num_envs` integers of the action space, or one is not legal and that is
                 refused. Tables outside `acting` (bool) may have any integer.
         """
-        given = np.asarray(actions)
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
-            raise IllegalActionError(
-                f"actions must be {self.num_envs} integers 0 … {self.game.num_actions - 1}; "
-                f"got shape {given.shape} of {given.dtype}"
-            )
+        given = whole_actions(actions, self.num_envs, self.game)
         outside = acting & ((given < 0) | (given >= self.game.num_actions))
         if outside.any():
             i = int(np.flatnonzero(outside)[0])

@@ -16,7 +16,7 @@ import numpy as np
 
 from pigenv import registry
 from pigenv.agent import Agent, find_agent
-from pigenv.errors import IllegalActionError, OptionError, RecordError, UsageError
+from pigenv.errors import IllegalActionError, OptionError, PigenvError, RecordError, UsageError
 from pigenv.game import ANYBODY, RUNNING, TRUNCATED, Game
 from pigenv.records import Record, Recorder
 from pigenv.scene import Scene
@@ -419,9 +419,11 @@ class Session:
                 found["moves"],
                 found["name"],
             )
-        except (KeyError, TypeError, AttributeError) as error:
+            session.version = max(session.version, int(found.get("version", 0)))
+        except PigenvError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise RecordError(f"a session lacks something or has something of the wrong kind: {error}") from None
-        session.version = max(session.version, int(found.get("version", 0)))
         return session
 
 
