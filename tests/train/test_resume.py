@@ -209,7 +209,13 @@ def test_whatever_was_done_to_a_run_it_goes_on_or_says_why(tmp_path):
         state.write_bytes(whole)
         given = json.loads(described)
         given["settings"]["algo"] = damaged(generator, given["settings"]["algo"])
-        given["settings"]["algo"] |= {"total_steps": 1, "num_tables": 20, "eval_deals": 1, "device": "cpu", "threads": 1}
+        given["settings"]["algo"] |= {
+            "total_steps": 1,
+            "num_tables": 20,
+            "eval_deals": 1,
+            "device": "cpu",
+            "threads": 1,
+        }
         about.write_text(line_of(given), encoding="utf-8")
         held(given["settings"]["algo"], lambda: resume(folder))
     for damage in (b"", b"{}", b"[" * 100_000, described[:-30], b'{"format": "pigenv.run/1"}'):
