@@ -289,7 +289,10 @@ class PolicyAgent:
     def __init__(
         self, name: str, game: Game, tensors: Mapping[str, np.ndarray], about: Mapping[str, Any], sample: bool = False
     ) -> None:
-        self.name, self.game, self.about, self.sample = name, game, dict(about), sample
+        self.name: str = name
+        self.game: Game = game
+        self.about: dict[str, Any] = dict(about)
+        self.sample: bool = sample
         network = _network(name, tensors, about, game)
         # Sums in double precision, rounded once at the end: the order of summation depends on the size of the batch,
         # and in single precision it would sometimes decide between two actions of nearly equal worth.

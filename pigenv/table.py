@@ -755,11 +755,11 @@ class Crew:
     """
 
     def __init__(self, threads: int, tables: int, state: np.dtype[np.void]) -> None:
-        self.threads = max(1, min(threads, tables // _TABLES_A_THREAD))
+        self.threads: int = max(1, min(threads, tables // _TABLES_A_THREAD))
         self.tables = tables
         # Each between rows that nobody writes: two threads writing to one cache line would wait for each other.
         self._scratch = [np.zeros(3, state)[1:2] for _ in range(self.threads)]
-        self.views = self._scratch[0]
+        self.views: np.ndarray = self._scratch[0]
 
     def run(self, loop: Callable[..., Any], *arguments: Any) -> None:
         """Run a loop; each array with a row for each table is given in stretches."""
@@ -843,23 +843,26 @@ class Table:
         if not one_of(policy, ILLEGAL):
             raise OptionError(f"unknown policy for illegal actions {policy!r}; {closest(policy, ILLEGAL)}")
         self.game = game
-        self.policy = ILLEGAL.index(policy)
-        self.loops = loops(game.definition)
+        self.policy: int = ILLEGAL.index(policy)
+        self.loops: Any = loops(game.definition)
         self._step = self.loops.step_table
         self._desks = np.zeros(1, desk_dtype(game.definition))
         self._desks["rules"][0] = game.row
-        self.states = self._desks["states"][0]
-        self.episodes = self._desks["episodes"][0]
+        self.states: np.ndarray = self._desks["states"][0]
+        self.episodes: np.ndarray = self._desks["episodes"][0]
         self._news = self._desks["news"][0]
-        self.rewards = self._desks["rewards"][0][:, : game.num_players]
-        self.observations = np.zeros((1, game.layout.size), np.float32)
-        self.masks = np.zeros((1, game.num_actions), np.int8)
+        self.rewards: np.ndarray = self._desks["rewards"][0][:, : game.num_players]
+        self.observations: np.ndarray = np.zeros((1, game.layout.size), np.float32)
+        self.masks: np.ndarray = np.zeros((1, game.num_actions), np.int8)
         self._mask = self.masks[0]
-        self.seat = self.over = self.round = self.replaced = 0
-        self.offender = -1
-        self.paid = False
+        self.seat: int = 0
+        self.over: int = RUNNING
+        self.round: int = 0
+        self.replaced: int = 0
+        self.offender: int = -1
+        self.paid: bool = False
         self.deals: tuple[Mapping[str, Any], ...] = ()
-        self.started = False
+        self.started: bool = False
 
     def start(self, seed: int, number: int = 0, deals: Sequence[Mapping[str, Any]] = ()) -> None:
         """Begin episode `number` of a seed, the first rounds dealt as given.

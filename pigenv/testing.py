@@ -517,7 +517,9 @@ def _face_down(table: Table, seat: int) -> set[tuple[str, str]]:
 def _apart(one: Table, other: Table) -> set[tuple[str, int | None]]:
     """The zones in which two tables differ, all cards open."""
     scenes = [table.scene(ANYBODY) for table in (one, other)]
-    return {(here.name, here.seat) for here, there in zip(scenes[0].zones, scenes[1].zones, strict=False) if here != there}
+    return {
+        (here.name, here.seat) for here, there in zip(scenes[0].zones, scenes[1].zones, strict=False) if here != there
+    }
 
 
 def _come_to_light(one: Table, other: Table, seat: int, face_down: set[tuple[str, str]]) -> bool:

@@ -60,7 +60,7 @@ class RunFolder:
     def __init__(self, path: Path, game: Game, settings: Any, command: str, resume: bool = False) -> None:
         self.path = path
         self.curve: list[tuple[int, float, float]] = []
-        self.last_measured = -1
+        self.last_measured: int = -1
         self._lines = 0
         self._writer: Any = None
         now = {

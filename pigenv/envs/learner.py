@@ -90,7 +90,8 @@ class Learners:
         if self.num_envs == 1:
             self._desks = np.zeros(1, desk_dtype(self.game.definition))
             self._desks["rules"][0] = self.game.row
-            self.states, self.episodes = self._desks["states"][0], self._desks["episodes"][0]
+            self.states: np.ndarray = self._desks["states"][0]
+            self.episodes: np.ndarray = self._desks["episodes"][0]
             self._views, self._paid = self._desks["views"][0], self._desks["rewards"][0]
             self._news = self._desks["news"][0]
         else:
@@ -107,7 +108,7 @@ class Learners:
         self._line_up = np.array([numbers[id(agent)] for agent in self.opponents], np.int64)
         self._all_compiled = bool((self._line_up >= 0).all())
         players = tuple(agent.player for agent in kernels)
-        self.loops = player_loops(self.game.definition, players)
+        self.loops: Any = player_loops(self.game.definition, players)
 
     @property
     def stepwise(self) -> bool:

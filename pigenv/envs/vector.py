@@ -68,15 +68,24 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         threads: int = 1,
         copy: bool = True,
     ) -> None:
-        self.game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
+        self.game: Game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
         self._in_obs, self._in_info = checked_mask(mask) != "info", mask != "obs"
-        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
-        self.autoreset_mode = _mode(autoreset_mode)
-        self.metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS, "autoreset_mode": self.autoreset_mode}
+        self.render_mode: str | None = checked_render_mode(render_mode, RENDER_MODES)
+        self.autoreset_mode: AutoresetMode = _mode(autoreset_mode)
+        self.metadata: dict[str, Any] = {
+            "render_modes": RENDER_MODES,
+            "render_fps": RENDER_FPS,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self._pictures = Pictures(self.game, render_mode)
-        self.learners = Learners(self.game, num_envs, opponents, learner_seat, checked_policy(illegal), threads)
-        self.num_envs, self._copy = self.learners.num_envs, copy
-        self.single_observation_space, self.single_action_space = single_spaces(self.game, mask)
+        self.learners: Learners = Learners(
+            self.game, num_envs, opponents, learner_seat, checked_policy(illegal), threads
+        )
+        self.num_envs: int = self.learners.num_envs
+        self._copy = copy
+        spaces: tuple[Any, Any] = single_spaces(self.game, mask)
+        self.single_observation_space: Any = spaces[0]
+        self.single_action_space: Any = spaces[1]
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._all = np.ones(self.num_envs, bool)
