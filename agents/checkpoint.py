@@ -38,7 +38,7 @@ ACTIVATIONS: Final[dict[str, Callable[[np.ndarray], np.ndarray]]] = {
 """What may follow each hidden layer."""
 
 # The file's hash is taken with zeros where the hash itself will stand.
-_NO_HASH: Final = "0" * 64
+NO_HASH: Final = "0" * 64
 _HASH_PLACE: Final = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _LENGTH_BYTES: Final = 8  # a safetensors file begins with the length of its header
 _KINDS: Final[dict[str, np.dtype[Any]]] = {
@@ -84,11 +84,29 @@ def save_checkpoint(
         header = {name: json.dumps(value) for name, value in described.items()}
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"about must be JSON; {error}") from None
-    data: bytes = library.save(arrays, {"format": FORMAT, "sha256": _NO_HASH, **header})
+    data: bytes = library.save(arrays, {"format": FORMAT, "sha256": NO_HASH, **header})
+    write_whole(Path(path), sealed(data))
+
+
+def sealed(data: bytes) -> bytes:
+    """A safetensors file, in whose header `sha256` is `NO_HASH`, with its hash in that place."""
     place = _HASH_PLACE.search(data)
     assert place is not None  # the library writes the header as JSON without spaces
     at, end = place.span(1)
-    write_whole(Path(path), data[:at] + hashlib.sha256(data).hexdigest().encode() + data[end:])
+    return data[:at] + hashlib.sha256(data).hexdigest().encode() + data[end:]
+
+
+def seal_holds(data: bytes) -> bool:
+    """Whether the hash in the header of a file is that of the file; there must be exactly one."""
+    header = data[: _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")]
+    places = list(_HASH_PLACE.finditer(header))
+    if len(places) != 1:
+        return False
+    at, end = places[0].span(1)
+    digest = hashlib.sha256(data[:at])
+    digest.update(NO_HASH.encode())
+    digest.update(memoryview(data)[end:])
+    return digest.hexdigest().encode() == data[at:end]
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -166,13 +184,12 @@ def _verified_header(name: str, data: bytes) -> tuple[dict[str, str], dict[str, 
     start = _LENGTH_BYTES + length
     if FORMAT.encode() not in data or not data[_LENGTH_BYTES:].startswith(b"{"):
         raise CheckpointError(f"{name}: not a checkpoint of this project ({FORMAT})")
-    places = list(_HASH_PLACE.finditer(data))
     try:
         entries: dict[str, Any] = json.loads(data[_LENGTH_BYTES:start])
         header: dict[str, str] = entries.pop("__metadata__")
         ends = [each["data_offsets"][1] for each in entries.values()]
         whole = start + max(ends, default=0)
-        marked = header["format"] == FORMAT and len(places) == 1
+        marked = header["format"] == FORMAT
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         cut = start > len(data)
         raise CheckpointError(f"{name}: {'cut short' if cut else 'damaged'}: its header cannot be read") from None
@@ -180,9 +197,7 @@ def _verified_header(name: str, data: bytes) -> tuple[dict[str, str], dict[str, 
         raise CheckpointError(f"{name}: cut short: {len(data)} of {whole} bytes are there")
     if not marked:
         raise CheckpointError(f"{name}: damaged: its header is not that of a {FORMAT}")
-    at, end = places[0].span(1)
-    blank = data[:at] + _NO_HASH.encode() + data[end:]
-    if hashlib.sha256(blank).hexdigest().encode() != data[at:end]:
+    if not seal_holds(data):
         raise CheckpointError(f"{name}: damaged: its contents do not match its SHA-256")
     return header, entries, start
 
@@ -293,7 +308,10 @@ class PolicyAgent:
     def __init__(
         self, name: str, game: Game, tensors: Mapping[str, np.ndarray], about: Mapping[str, Any], sample: bool = False
     ) -> None:
-        self.name, self.game, self.about, self.sample = name, game, dict(about), sample
+        self.name: str = name
+        self.game: Game = game
+        self.about: dict[str, Any] = dict(about)
+        self.sample: bool = sample
         network = _network(name, tensors, about, game)
         # Sums in double precision, rounded once at the end: the order of summation depends on the size of the batch,
         # and in single precision it would sometimes decide between two actions of nearly equal worth.

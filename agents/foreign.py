@@ -39,7 +39,9 @@ class ForeignAgent:
     def __init__(
         self, name: str, worth: Callable[[np.ndarray, np.ndarray], np.ndarray], size: int, actions: int
     ) -> None:
-        self.name, self.size, self.actions = name, size, actions
+        self.name: str = name
+        self.size: int = size
+        self.actions: int = actions
         self._worth = worth
         self._fitting = cache(self._found)
 

@@ -130,10 +130,16 @@ class Search:
             raise AgentError(f"a search needs sims or seconds, one of them; got {sims!r} and {seconds!r}")
         if evaluator is not None and (kind == FLAT or sims is None):
             raise AgentError(f"an evaluator judges the leaves of a {TREE} with a number of simulations")
-        self.kind, self.sims, self.seconds = kind, sims, seconds
-        self.playout, self.exploration, self.evaluator = playout, exploration, evaluator
-        self.others, self.depth, self.threads = others, depth, threads
-        self.name = name if name is not None else self._named()
+        self.kind: str = kind
+        self.sims: int | None = sims
+        self.seconds: float | None = seconds
+        self.playout: KernelAgent | None = playout
+        self.exploration: float = exploration
+        self.evaluator: Evaluator | None = evaluator
+        self.others = others
+        self.depth: int | None = depth
+        self.threads: int | None = threads
+        self.name: str = name if name is not None else self._named()
 
     def _named(self) -> str:
         budget = f"sims={self.sims}" if self.seconds is None else f"{self.seconds * 1000:g}ms"

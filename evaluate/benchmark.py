@@ -15,6 +15,7 @@ together at worst.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -177,7 +178,7 @@ def read_result(path: str | Path) -> dict[str, Any]:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise OptionError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise OptionError(f"{path}: not JSON: {error}") from None
     try:
         good = found["format"] == FORMAT and isinstance(found["agent"], str)
@@ -185,7 +186,12 @@ def read_result(path: str | Path) -> dict[str, Any]:
             {k: v for k, v in found["protocol"].items() if k != "digest"}
         )
         good = good and _scored(found["tables"]) == {name: found[name] for name in ("score", "score_ci")}
-    except (KeyError, TypeError, ValueError, AttributeError):
+        if good:
+            # All that a table of results shows must be there.
+            print_leaderboard(leaderboard([found]), Console(file=io.StringIO()))
+    except OptionError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         good = False
     if not good:
         raise OptionError(f"{path}: not a whole result of the benchmark ({FORMAT}), or changed by hand")

@@ -78,8 +78,8 @@ class Value:
     """
 
     def __init__(self, about: Mapping[str, Any], weights: Mapping[str, np.ndarray]) -> None:
-        self.about = dict(about)
-        self.weights = {name: np.asarray(array, np.float32) for name, array in weights.items()}
+        self.about: dict[str, Any] = dict(about)
+        self.weights: dict[str, np.ndarray] = {name: np.asarray(array, np.float32) for name, array in weights.items()}
         game, hidden = self.game, len(self.weights["b1"])
         size = game.num_players * (game.layout.size + 1)
         shapes = {name: array.shape for name, array in self.weights.items()}

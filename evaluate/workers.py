@@ -135,11 +135,14 @@ class Crowd:
         if backend not in BACKENDS:
             raise UnknownNameError(f"there is no backend {backend!r}; {closest(backend, BACKENDS)}")
         self.variate, self.backend = variate, backend
-        self.game, self.agents, self.limits, self.bench = game, list(agents), list(limits), list(bench)
+        self.game: Game = game
+        self.agents: list[Agent] = list(agents)
+        self.limits: list[float | None] = list(limits)
+        self.bench: list[Agent] = list(bench)
         sent = [name or agent for name, agent in zip(names, agents, strict=True)]
         self._kit = _Kit(game, sent, self.limits, seed, variate, self.bench, uuid.uuid4().hex)
         workers = whole_number("workers", workers)
-        self.workers = workers if workers > 1 and self._portable() else 1
+        self.workers: int = workers if workers > 1 and self._portable() else 1
         self._pool: ProcessPoolExecutor | None = None
 
     def _portable(self) -> bool:

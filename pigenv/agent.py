@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from pigenv.errors import AgentError
 from pigenv.game import Act, Definition, Game
 from pigenv.table import loops, player_loops
 
@@ -117,9 +118,11 @@ def find_agent(name: str | Agent, game: Game | Definition | None = None) -> Agen
 
     Raises:
         UnknownNameError: Nothing goes by that name.
-        AgentError: It exists but cannot play this game.
+        AgentError: It exists but cannot play this game, or is no agent.
     """
     if not isinstance(name, str):
+        if not isinstance(name, Agent):
+            raise AgentError(f"an agent must be a name, or have name, reset and act; got {name!r}")
         return name
     from importlib import import_module
 

@@ -109,7 +109,7 @@ def _complain(message: str) -> None:
     typer.echo(f"pigenv: {' '.join(message.split())}", err=True)
 
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="pigenv",
     cls=_Commands,
     help="Card games with hidden cards for reinforcement learning: Pig 10, Pig's Tail, Pig Pile.",

@@ -24,6 +24,7 @@ __all__ = [
     "UnsupportedVersionError",
     "UsageError",
     "closest",
+    "one_of",
 ]
 
 
@@ -94,3 +95,8 @@ def closest(name: object, names: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"{hint}Valid: {', '.join(known) if known else 'none'}"
+
+
+def one_of(value: object, names: Iterable[str]) -> bool:
+    """Whether a value is one of these names; what is no text, such as an array, is none and is not compared."""
+    return isinstance(value, str) and value in names

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from pigenv.errors import OptionError, closest
+from pigenv.errors import OptionError, closest, one_of
 from pigenv.kernel import Row
 from pigenv.layout import Layout
 from pigenv.scene import Scene
@@ -141,9 +141,9 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
     def fits(number: int) -> bool:
         return (low is None or number >= low) and (high is None or number <= high)
 
-    if (kind, value) == (NoneType, None):
+    if kind is NoneType and value is None:
         return None
-    if choices and isinstance(value, str) and value in choices:
+    if one_of(value, choices):
         return value
     if letters and (text := _letters(value, letters)):
         return text
@@ -153,7 +153,7 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
         return whole
     if kind is float and isinstance(value, int | float | np.number) and not isinstance(value, bool):
         return float(value)
-    if kind is tuple and isinstance(value, list | tuple | np.ndarray):
+    if kind is tuple and (isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)):
         items = [v for v in value if isinstance(v, int | np.integer) and not isinstance(v, bool) and fits(int(v))]
         if len(items) == len(value) and about["length"] in (None, len(value)):
             return tuple(int(v) for v in items)
@@ -162,9 +162,10 @@ def _checked(each: dataclasses.Field[Any], value: Any) -> Any:
 
 def _letters(value: Any, letters: str) -> str:
     """The letters given, in their order; empty where some are not among these, or come twice."""
-    given = [each for each in value if each in list(letters)] if isinstance(value, str | list | tuple) else []
-    fits = bool(given) and len(given) == len(value) == len(set(given))
-    return "".join(sorted(given, key=letters.index)) if fits else ""
+    given = value if isinstance(value, str | list | tuple) else ()
+    known = [each for each in given if one_of(each, list(letters))]
+    fits = bool(known) and len(known) == len(given) == len(set(known))
+    return "".join(sorted(known, key=letters.index)) if fits else ""
 
 
 def describe(each: dataclasses.Field[Any]) -> str:
@@ -440,7 +441,7 @@ class Game:
         self.id: str = definition.id
         names = list(definition.presets)
         self.preset: str = names[0] if preset is None else preset
-        if self.preset not in names:
+        if not one_of(self.preset, names):
             raise OptionError(f"{self.id} has no preset {preset!r}; {closest(preset, names)}")
         edition = definition.presets[self.preset]
         if isinstance(rules, Rules):
@@ -461,7 +462,7 @@ class Game:
         self.rules.check_seats(self.num_players)
         if not isinstance(memory, bool | np.bool_):
             raise OptionError(f"memory must be True or False; got {memory!r}")
-        if reward not in REWARDS:
+        if not one_of(reward, REWARDS):
             raise OptionError(f"unknown reward {reward!r}; {closest(reward, REWARDS)}")
         self.memory: bool = bool(memory)
         self.reward: str = reward

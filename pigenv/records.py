@@ -346,7 +346,10 @@ class Recorder:
     """
 
     def __init__(self, game: Game, agents: Sequence[str], seed: int | None, episode: int | None, state: Row) -> None:
-        self.game, self.agents, self.seed, self.episode = game, list(agents), seed, episode
+        self.game: Game = game
+        self.agents: list[str] = list(agents)
+        self.seed: int | None = seed
+        self.episode: int | None = episode
         self.rounds: list[dict[str, Any]] = []
         self._outcome = ""
         self._points = np.zeros(game.num_players)

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from pigenv.errors import DealError, IllegalActionError, OptionError, SeedError, UsageError, closest
+from pigenv.errors import DealError, IllegalActionError, OptionError, SeedError, UsageError, closest, one_of
 from pigenv.game import (
     ANYBODY,
     MAX_SEATS,
@@ -755,11 +755,11 @@ class Crew:
     """
 
     def __init__(self, threads: int, tables: int, state: np.dtype[np.void]) -> None:
-        self.threads = max(1, min(threads, tables // _TABLES_A_THREAD))
+        self.threads: int = max(1, min(threads, tables // _TABLES_A_THREAD))
         self.tables = tables
         # Each between rows that nobody writes: two threads writing to one cache line would wait for each other.
         self._scratch = [np.zeros(3, state)[1:2] for _ in range(self.threads)]
-        self.views = self._scratch[0]
+        self.views: np.ndarray = self._scratch[0]
 
     def run(self, loop: Callable[..., Any], *arguments: Any) -> None:
         """Run a loop; each array with a row for each table is given in stretches."""
@@ -840,26 +840,29 @@ class Table:
     """
 
     def __init__(self, game: Game, policy: str = "raise") -> None:
-        if policy not in ILLEGAL:
+        if not one_of(policy, ILLEGAL):
             raise OptionError(f"unknown policy for illegal actions {policy!r}; {closest(policy, ILLEGAL)}")
         self.game = game
-        self.policy = ILLEGAL.index(policy)
-        self.loops = loops(game.definition)
+        self.policy: int = ILLEGAL.index(policy)
+        self.loops: Any = loops(game.definition)
         self._step = self.loops.step_table
         self._desks = np.zeros(1, desk_dtype(game.definition))
         self._desks["rules"][0] = game.row
-        self.states = self._desks["states"][0]
-        self.episodes = self._desks["episodes"][0]
+        self.states: np.ndarray = self._desks["states"][0]
+        self.episodes: np.ndarray = self._desks["episodes"][0]
         self._news = self._desks["news"][0]
-        self.rewards = self._desks["rewards"][0][:, : game.num_players]
-        self.observations = np.zeros((1, game.layout.size), np.float32)
-        self.masks = np.zeros((1, game.num_actions), np.int8)
+        self.rewards: np.ndarray = self._desks["rewards"][0][:, : game.num_players]
+        self.observations: np.ndarray = np.zeros((1, game.layout.size), np.float32)
+        self.masks: np.ndarray = np.zeros((1, game.num_actions), np.int8)
         self._mask = self.masks[0]
-        self.seat = self.over = self.round = self.replaced = 0
-        self.offender = -1
-        self.paid = False
+        self.seat: int = 0
+        self.over: int = RUNNING
+        self.round: int = 0
+        self.replaced: int = 0
+        self.offender: int = -1
+        self.paid: bool = False
         self.deals: tuple[Mapping[str, Any], ...] = ()
-        self.started = False
+        self.started: bool = False
 
     def start(self, seed: int, number: int = 0, deals: Sequence[Mapping[str, Any]] = ()) -> None:
         """Begin episode `number` of a seed, the first rounds dealt as given.
@@ -876,6 +879,8 @@ class Table:
         self._play(-1)
 
     def _check_deals(self, deals: Sequence[Mapping[str, Any]]) -> None:
+        if not isinstance(deals, list | tuple):
+            raise DealError(f"deals must be a list of one a round; got {deals!r}")
         for round_number, given in enumerate(deals):
             trial, episode = self.states.copy(), self.episodes.copy()
             set_seed(episode[0], 0)
@@ -1044,3 +1049,19 @@ def whole_action(action: Any, game: Game) -> int:
     elif isinstance(action, np.ndarray) and action.shape == () and action.dtype.kind in "iu":
         return whole_action(action[()], game)
     raise IllegalActionError(f"an action of {game.id} must be an integer 0 … {game.num_actions - 1}; got {action!r}")
+
+
+def whole_actions(actions: Any, count: int, game: Game) -> np.ndarray:
+    """Actions for so many tables as an array of integers; whether they are legal is for the caller to see.
+
+    Raises:
+        IllegalActionError: They are not so many integers.
+    """
+    try:
+        given = np.asarray(actions)
+        if given.shape == (count,) and given.dtype.kind in "iu":
+            return given
+        found = f"shape {given.shape} of {given.dtype}"
+    except (TypeError, ValueError, OverflowError):  # lists of different lengths, and what else makes no array
+        found = repr(actions)
+    raise IllegalActionError(f"actions must be {count} integers 0 … {game.num_actions - 1}; got {found}")

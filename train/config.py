@@ -308,11 +308,19 @@ def from_settings(settings: dict[str, Any]) -> TrainConfig:
         OptionError: They are not those of this version.
     """
     try:
-        schema = SCHEMAS[settings["algo"]["name"]]
-        algo = checked(schema(**settings["algo"]))
-        return TrainConfig(**{**settings, "game": GameConfig(**settings["game"]), "algo": algo})
-    except (KeyError, TypeError) as error:
-        raise OptionError(f"the run's settings are not those of this version of pigenv: {error}") from None
+        from omegaconf import OmegaConf
+        from omegaconf.errors import OmegaConfBaseException
+    except ImportError as error:
+        raise MissingExtraError("hydra-core", "train") from error
+    try:
+        # Through the schema, which looks at the kind of every value.
+        schema = OmegaConf.structured(TrainConfig(algo=SCHEMAS[settings["algo"]["name"]]()))
+        return typed(OmegaConf.merge(schema, settings))
+    except OptionError:
+        raise
+    except (OmegaConfBaseException, KeyError, TypeError, ValueError, AttributeError, AssertionError) as error:
+        told = " ".join(str(error).split()).partition(" full_key")[0]
+        raise OptionError(f"the run's settings are not those of this version of pigenv: {told}") from None
 
 
 def _problem(override: str) -> str | None:

@@ -43,8 +43,8 @@ class DMC(SelfPlayLearner):
         self.config = config
         super().__init__(game, config, seed, game.num_actions)
         self.optimizer_of([self.actor])
-        self.epsilon = config.epsilon
-        self.played = self._blank(0)
+        self.epsilon: float = config.epsilon
+        self.played: Arrays = self._blank(0)
         self._owed = np.zeros((self.tables.most, 2))
 
     def _blank(self, steps: int) -> Arrays:

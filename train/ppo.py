@@ -39,23 +39,27 @@ class PPO(SelfPlayLearner):
     """
 
     def __init__(self, game: Game, config: PPOConfig, seed: int) -> None:
-        self.config, self.full = config, config.critic == "full"
+        self.config: PPOConfig = config
+        self.full: bool = config.critic == "full"
         super().__init__(game, config, seed, game.num_actions + (not self.full))
         steps, tables, most = config.n_steps, config.num_tables, self.tables.most
         if self.full:
             seen = most * game.layout.size
             self.critic = self.network(seen, 1)
             self.networks["critic"] = self.critic
-            self.everything = np.zeros((steps + 1, tables, most, game.layout.size), np.float32)
+            self.everything: np.ndarray = np.zeros((steps + 1, tables, most, game.layout.size), np.float32)
         self.optimizer_of(list(self.networks.values()))
-        self.observations = np.zeros((steps, tables, game.layout.size), np.float32)
-        self.masks = np.zeros((steps, tables, game.num_actions), np.int8)
-        self.seats, self.learning = (np.zeros((steps + 1, tables), np.int8) for _ in range(2))
-        self.values = np.zeros((steps + 1, tables), np.float32)
-        self.actions = np.zeros((steps, tables), np.int64)
-        self.logs, self.advantages = (np.zeros((steps, tables), np.float32) for _ in range(2))
-        self.rewards = np.zeros((steps, tables, most), np.float32)
-        self.over, self.known = (np.zeros((steps, tables), np.int8) for _ in range(2))
+        self.observations: np.ndarray = np.zeros((steps, tables, game.layout.size), np.float32)
+        self.masks: np.ndarray = np.zeros((steps, tables, game.num_actions), np.int8)
+        self.seats: np.ndarray = np.zeros((steps + 1, tables), np.int8)
+        self.learning: np.ndarray = np.zeros((steps + 1, tables), np.int8)
+        self.values: np.ndarray = np.zeros((steps + 1, tables), np.float32)
+        self.actions: np.ndarray = np.zeros((steps, tables), np.int64)
+        self.logs: np.ndarray = np.zeros((steps, tables), np.float32)
+        self.advantages: np.ndarray = np.zeros((steps, tables), np.float32)
+        self.rewards: np.ndarray = np.zeros((steps, tables, most), np.float32)
+        self.over: np.ndarray = np.zeros((steps, tables), np.int8)
+        self.known: np.ndarray = np.zeros((steps, tables), np.int8)
         self._owed = np.zeros((most, 4))
 
     def update(self, done: float) -> dict[str, float]:

@@ -21,7 +21,8 @@ class Progress:
     """
 
     def __init__(self, total_steps: int, max_seconds: float | None, label: str, console: Console | None = None) -> None:
-        self.total_steps, self.max_seconds = total_steps, max_seconds
+        self.total_steps: int = total_steps
+        self.max_seconds: float | None = max_seconds
         self._bar = Bar(
             TextColumn("training"),
             BarColumn(bar_width=30),

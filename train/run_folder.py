@@ -26,7 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pigenv.agents.checkpoint import write_whole
+from pigenv.agents.checkpoint import NO_HASH, seal_holds, sealed, write_whole
 from pigenv.errors import MissingExtraError, OptionError, TrainingError
 from pigenv.game import Game
 
@@ -39,6 +39,10 @@ ABOUT, METRICS, CURVE = "run.json", "metrics.jsonl", "curve.png"
 POLICY, STATE = "policy.safetensors", "state.safetensors"
 FORMAT: Final = "pigenv.run/1"
 STATE_FORMAT: Final = "pigenv.training_state/1"
+UNUSABLE: Final = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError,
+)  # fmt: skip
+"""What reading a damaged state may raise, or going on from one."""
 
 
 class RunFolder:
@@ -58,7 +62,7 @@ class RunFolder:
     def __init__(self, path: Path, game: Game, settings: Any, command: str, resume: bool = False) -> None:
         self.path = path
         self.curve: list[tuple[int, float, float]] = []
-        self.last_measured = -1
+        self.last_measured: int = -1
         self._lines = 0
         self._writer: Any = None
         now = {
@@ -129,9 +133,10 @@ class RunFolder:
         """
         import safetensors.numpy
 
-        header = {"format": STATE_FORMAT, "about": json.dumps({**about, "lines": self._lines, "curve": self.curve})}
+        described = json.dumps({**about, "lines": self._lines, "curve": self.curve})
+        header = {"format": STATE_FORMAT, "sha256": NO_HASH, "about": described}
         data = safetensors.numpy.save({name: np.ascontiguousarray(each) for name, each in arrays.items()}, header)
-        self.guard(STATE, lambda path: write_whole(path, data))
+        self.guard(STATE, lambda path: write_whole(path, sealed(data)))
 
     def load_state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
         """What was saved last, metrics put back to that moment; None where nothing was.
@@ -150,13 +155,17 @@ class RunFolder:
                 header = file.metadata() or {}
                 if header.get("format") != STATE_FORMAT:
                     raise ValueError("it is not the state of a training run")
+                if "sha256" in header and not seal_holds(path.read_bytes()):
+                    raise ValueError("its contents do not match its SHA-256")
                 about = json.loads(header["about"])
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (OSError, ValueError, KeyError, safetensors.SafetensorError) as error:
+            curve = [(int(steps), float(seconds), float(value)) for steps, seconds, value in about["curve"]]
+            lines = int(about["lines"])
+        except (*UNUSABLE, safetensors.SafetensorError) as error:
             raise TrainingError(f"{path} cannot be read: {error}; begin the run again") from None
-        self.curve = [(int(steps), seconds, value) for steps, seconds, value in about["curve"]]
+        self.curve = curve
         self.last_measured = self.curve[-1][0] if self.curve else -1
-        self._put_back(about["lines"])
+        self._put_back(lines)
         return arrays, about
 
     def _put_back(self, lines: int) -> None:
@@ -243,9 +252,12 @@ def read_about(path: Path) -> dict[str, Any]:
         about: dict[str, Any] = json.loads((path / ABOUT).read_text(encoding="utf-8"))
         if about["format"] != FORMAT:
             raise ValueError(f"its format is {about['format']!r}, not {FORMAT!r}")
+        for name, kind in {"settings": dict, "digest": str}.items():
+            if not isinstance(about[name], kind):
+                raise ValueError(f"its {name} are {about[name]!r}")
     except OSError as error:
         raise TrainingError(f"{path} is not the folder of a run: {ABOUT}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise TrainingError(f"{path / ABOUT} cannot be read: {error}") from None
     return about
 

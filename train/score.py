@@ -53,8 +53,9 @@ class Scorer:
     """
 
     def __init__(self, game: Game, against: str | None, deals: int) -> None:
-        self.game, self.deals = game, deals
-        self.name = strongest(game) if against is None else against
+        self.game: Game = game
+        self.deals: int = deals
+        self.name: str = strongest(game) if against is None else against
         self._opponent = find_agent(self.name, game)
 
     def __call__(self, tensors: Mapping[str, np.ndarray], network: Mapping[str, Any]) -> float:

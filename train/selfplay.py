@@ -16,7 +16,7 @@ from pigenv.game import Game
 from pigenv.train.config import RLlibConfig, SelfPlayConfig
 from pigenv.train.network import Mlp, Workers, chosen_device, forward
 from pigenv.train.progress import Progress
-from pigenv.train.run_folder import POLICY, RunFolder
+from pigenv.train.run_folder import POLICY, STATE, UNUSABLE, RunFolder
 from pigenv.train.score import Scorer
 from pigenv.train.tables import Mixture, Tables
 from pigenv.train.trajectories import sample_actions
@@ -61,16 +61,19 @@ class SelfPlayLearner:
     """
 
     def __init__(self, game: Game, config: SelfPlayConfig, seed: int, outputs: int) -> None:
-        self.game, self.settings = game, config
-        self.device = chosen_device(config.device)
-        self.workers = Workers(config.threads if self.device.type == "cpu" else 1)
+        self.game: Game = game
+        self.settings: SelfPlayConfig = config
+        self.device: torch.device = chosen_device(config.device)
+        self.workers: Workers = Workers(config.threads if self.device.type == "cpu" else 1)
         mixture = Mixture(config.opponents, config.opponent_share, config.past_share, config.past_size)
-        self.tables = Tables(game, config.num_tables, mixture, seed, config.threads)
+        self.tables: Tables = Tables(game, config.num_tables, mixture, seed, config.threads)
         words = np.random.SeedSequence(seed).spawn(3)
-        self.chance = np.random.Generator(np.random.PCG64(words[1]))
-        self.generator = torch.Generator().manual_seed(int(words[2].generate_state(1, np.uint64)[0] >> 1))
-        self.layers = [*(f"hidden_{number}" for number in range(len(config.hidden))), "logits"]
-        self.actor = self.network(game.layout.size, outputs)
+        self.chance: np.random.Generator = np.random.Generator(np.random.PCG64(words[1]))
+        self.generator: torch.Generator = torch.Generator().manual_seed(
+            int(words[2].generate_state(1, np.uint64)[0] >> 1)
+        )
+        self.layers: list[str] = [*(f"hidden_{number}" for number in range(len(config.hidden))), "logits"]
+        self.actor: Mlp = self.network(game.layout.size, outputs)
         self.networks: dict[str, Mlp] = {"actor": self.actor}
         self.steps = self.updates = 0
         self._past: dict[int, Arrays] = {}
@@ -85,7 +88,9 @@ class SelfPlayLearner:
     def optimizer_of(self, networks: Sequence[Mlp]) -> torch.optim.Adam:
         """Adam over all parameters of some networks."""
         self.parameters: list[Tensor] = [each for network in networks for each in network.parameters]
-        self.optimizer = torch.optim.Adam(self.parameters, self.settings.learning_rate, eps=1e-5, fused=True)
+        self.optimizer: torch.optim.Adam = torch.optim.Adam(
+            self.parameters, self.settings.learning_rate, eps=1e-5, fused=True
+        )
         return self.optimizer
 
     def outputs_of(self, network: Mlp, inputs: np.ndarray) -> np.ndarray:
@@ -224,8 +229,11 @@ def learn(
     saved = folder.load_state()
     if saved is not None:
         arrays, about = saved
-        learner.restore(arrays, about["learner"])
-        before, measured = about["seconds"], about["measured"]
+        try:
+            learner.restore(arrays, about["learner"])
+            before, measured = float(about["seconds"]), int(about["measured"])
+        except UNUSABLE as error:
+            raise TrainingError(f"{folder.path / STATE} does not fit this run: {error}; begin it again") from None
     start = time.perf_counter() - before
     saved_at, first_steps, value = time.perf_counter(), learner.steps, 0.0
 

@@ -102,15 +102,19 @@ class Tables:
 
     def __init__(self, game: Game, num_tables: int, mixture: Mixture, seed: int, threads: int = 1) -> None:
         mixture.check()
-        self.game, self.num_tables, self.mixture = game, num_tables, mixture
+        self.game: Game = game
+        self.num_tables: int = num_tables
+        self.mixture: Mixture = mixture
         games = table_sizes(game)
         if num_tables < len(games):
             raise OptionError(f"algo.num_tables must be at least {len(games)}, one a table size; got {num_tables}")
-        self.most = max(each.num_players for each in games)
-        self.observations = np.zeros((num_tables, game.layout.size), np.float32)
-        self.masks = np.zeros((num_tables, game.num_actions), np.int8)
-        self.seats, self.over, self.learning = (np.zeros(num_tables, np.int8) for _ in range(3))
-        self.rewards = np.zeros((num_tables, self.most), np.float32)
+        self.most: int = max(each.num_players for each in games)
+        self.observations: np.ndarray = np.zeros((num_tables, game.layout.size), np.float32)
+        self.masks: np.ndarray = np.zeros((num_tables, game.num_actions), np.int8)
+        self.seats: np.ndarray = np.zeros(num_tables, np.int8)
+        self.over: np.ndarray = np.zeros(num_tables, np.int8)
+        self.learning: np.ndarray = np.zeros(num_tables, np.int8)
+        self.rewards: np.ndarray = np.zeros((num_tables, self.most), np.float32)
         self.groups: list[tuple[slice, SelfPlay]] = []
         # A hash of the seed: the tables of seeds that follow each other have nothing in common.
         first = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
@@ -126,7 +130,7 @@ class Tables:
         self.opponents: list[Agent] = [find_agent(name, game) for name in mixture.opponents]
         self.past: list[Act | None] = [None] * mixture.past_size
         rivals = len(self.opponents) + mixture.past_size
-        self.results = np.full(rivals, 0.5)
+        self.results: np.ndarray = np.full(rivals, 0.5)
         """Running result of the learner against each rival: 1 for all won, 0.5 for what chance would bring."""
         self._rivals_of = np.full(num_tables, SELF, np.int64)
         self._learner_seat = np.zeros(num_tables, np.int8)

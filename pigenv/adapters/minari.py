@@ -24,8 +24,8 @@ from pigenv.table import EPISODE, loops
 try:
     import minari as library  # type: ignore[import-not-found]
     from minari.data_collector import EpisodeBuffer  # type: ignore[import-not-found]
-except ImportError as error:
-    raise MissingExtraError("minari", "minari") from error
+except ImportError as _error:
+    raise MissingExtraError("minari", "minari") from _error
 
 __all__ = ["create_dataset", "episodes_of"]
 

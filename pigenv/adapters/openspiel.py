@@ -68,15 +68,16 @@ class _House:
     def __init__(self, game: Game, max_length: int | None = None) -> None:
         if game.reward == "score":
             raise OptionError("OpenSpiel wants bounds of the returns, which reward 'score' has not; take win or rank")
-        self.game, self.loops = game, loops(game.definition)
-        self.row = game.row[0]
+        self.game: Game = game
+        self.loops: Any = loops(game.definition)
+        self.row: Any = game.row[0]
         steps, rounds, chance = self._probe()
         limit = getattr(game.rules, "max_turns", steps)
-        self.max_length = max_length or rounds * max(limit, 1) * math.ceil(self._steps_a_turn)
+        self.max_length: int = max_length or rounds * max(limit, 1) * math.ceil(self._steps_a_turn)
         self.deals: list[tuple[Deal, float]] = [] if chance else enumerated(self._sampled())
         self.nodes_a_deal = 1 if self.deals else _KEY_NODES
-        self.outcomes = len(self.deals) or 1 << _BITS
-        self.row_size = game.layout.size + game.num_players + game.num_actions
+        self.outcomes: int = len(self.deals) or 1 << _BITS
+        self.row_size: int = game.layout.size + game.num_players + game.num_actions
 
     def __deepcopy__(self, memo: dict[int, object]) -> _House:
         return self
@@ -254,7 +255,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
             given.get("game", "pig10"), given.get("num_players") or None, given.get("preset") or None, rules,
             reward=given.get("reward") or "win",
         )  # fmt: skip
-        self.house = _house(table, given.get("max_length") or 0)
+        self.house: _House = _house(table, given.get("max_length") or 0)
         house = self.house
         # One row of an information state for the deal and one for each step.
         tensor = house.row_size * (house.max_length + 1) <= _MOST_FLOATS
@@ -445,9 +446,9 @@ class _Observer:
         self._rows = house.max_length + 1 if perfect_recall else 1
         size = house.row_size if perfect_recall else house.game.layout.size
         fits = self._rows * size <= _MOST_FLOATS
-        self.tensor = np.zeros(self._rows * size if fits else 0, np.float32)
+        self.tensor: np.ndarray = np.zeros(self._rows * size if fits else 0, np.float32)
         rows = self.tensor.reshape(self._rows if fits else 0, size)
-        self.dict = {name: rows[:, part] for name, part in house.game.layout.slices.items()}
+        self.dict: dict[str, np.ndarray] = {name: rows[:, part] for name, part in house.game.layout.slices.items()}
         if perfect_recall:
             at = house.game.layout.size
             self.dict["seat_to_move"] = rows[:, at : at + house.game.num_players]
@@ -504,7 +505,8 @@ class BotAgent:
     """
 
     def __init__(self, bot: Callable[[OpenSpielGame, int], Any], name: str = "openspiel") -> None:
-        self.name, self._make = name, bot
+        self.name: str = name
+        self._make = bot
         self._games: dict[Game, OpenSpielGame] = {}
 
     def reset(self, seed: int) -> None:

@@ -27,7 +27,7 @@ from pigenv.game import RUNNING, TERMINATED, TRUNCATED, Game
 
 try:
     import pufferlib  # type: ignore[import-not-found]
-except ImportError as error:
+except ImportError as _error:
 
     class MissingPufferLibError(PigenvError, ImportError):
         """PufferLib is not installed."""
@@ -35,7 +35,7 @@ except ImportError as error:
     raise MissingPufferLibError(
         "pufferlib is needed here and is not installed; pigenv has no extra for it, since its build downloads parts of "
         "its own: install it as its documentation says"
-    ) from error
+    ) from _error
 
 __all__ = ["SeatPufferEnv"]
 
@@ -67,12 +67,13 @@ class SeatPufferEnv(pufferlib.PufferEnv):  # type: ignore[misc]
         seed: int | None = None,
         **settings: Any,
     ) -> None:
-        self.game = registry.make(game, **settings)
-        self.learners = Learners(self.game, num_envs, opponents, learner_seat, checked_policy(illegal))
+        self.game: Game = registry.make(game, **settings)
+        self.learners: Learners = Learners(self.game, num_envs, opponents, learner_seat, checked_policy(illegal))
         self._size = self.game.layout.size
         self.single_observation_space = spaces.Box(0.0, 1.0, (self._size + self.game.num_actions,), np.float32)
         self.single_action_space = spaces.Discrete(self.game.num_actions)
-        self.num_agents, self._seed = self.learners.num_envs, seed
+        self.num_agents: int = self.learners.num_envs
+        self._seed = seed
         self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
         super().__init__(buf)
 

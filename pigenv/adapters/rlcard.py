@@ -26,8 +26,8 @@ from pigenv.table import Table, checked_seed
 
 try:
     from rlcard.envs.env import Env  # type: ignore[import-not-found]
-except ImportError as error:
-    raise MissingExtraError("rlcard", "rlcard") from error
+except ImportError as _error:
+    raise MissingExtraError("rlcard", "rlcard") from _error
 
 __all__ = ["PlayerAgent", "RLCardAgent", "RLCardEnv", "state_of"]
 
@@ -58,15 +58,16 @@ class RLCardEnv(Env):  # type: ignore[misc]
 
     def __init__(self, game: str | Game, seed: int | None = None, **settings: Any) -> None:
         # Env's own constructor asks for a game engine of RLCard's make; nothing else is in it.
-        self.table_game = registry.make(game, **settings)
-        self.name = self.table_game.id
-        self.num_players, self.num_actions = self.table_game.num_players, self.table_game.num_actions
-        self.state_shape = [[self.table_game.layout.size] for _ in range(self.num_players)]
-        self.action_shape = [None for _ in range(self.num_players)]  # one hot, as RLCard does by itself
+        self.table_game: Game = registry.make(game, **settings)
+        self.name: str = self.table_game.id
+        self.num_players: int = self.table_game.num_players
+        self.num_actions: int = self.table_game.num_actions
+        self.state_shape: list[list[int]] = [[self.table_game.layout.size] for _ in range(self.num_players)]
+        self.action_shape: list[None] = [None for _ in range(self.num_players)]  # one hot, as RLCard does by itself
         self.allow_step_back = False
-        self.table = Table(self.table_game)
+        self.table: Table = Table(self.table_game)
         self.game = self  # RLCard asks `env.game.is_over()`
-        self.timestep = 0
+        self.timestep: int = 0
         self.seed(seed)
 
     def seed(self, seed: int | None = None) -> int:
@@ -131,7 +132,8 @@ class PlayerAgent:
     use_raw = False
 
     def __init__(self, player: str | Agent, env: RLCardEnv, seed: int = 0) -> None:
-        self.player, self.env = find_agent(player, env.table_game), env
+        self.player: Agent = find_agent(player, env.table_game)
+        self.env: RLCardEnv = env
         self.player.reset(seed)
         self._key = np.uint64(seed)
 
@@ -157,7 +159,8 @@ class RLCardAgent:
     """
 
     def __init__(self, agent: Any, name: str = "rlcard") -> None:
-        self.agent, self.name = agent, name
+        self.agent: Any = agent
+        self.name: str = name
 
     def reset(self, seed: int) -> None:
         """Nothing to forget; whatever chance it uses is RLCard's."""

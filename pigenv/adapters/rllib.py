@@ -21,8 +21,8 @@ from pigenv.errors import IllegalActionError, MissingExtraError
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv  # type: ignore[import-not-found]
-except ImportError as error:
-    raise MissingExtraError("ray[rllib]", "rllib") from error
+except ImportError as _error:
+    raise MissingExtraError("ray[rllib]", "rllib") from _error
 check_version("ray", "2.40", "its new API stack is not whole yet")
 
 __all__ = ["TurnsEnv"]
@@ -42,9 +42,9 @@ class TurnsEnv(MultiAgentEnv):  # type: ignore[misc]
         super().__init__()
         settings = {"game": "pig10", "illegal": "forfeit", "bootstrap": True, **(config or {}), "mask": "obs"}
         self.bootstrap: bool = settings.pop("bootstrap")
-        self.aec = PigAECEnv(**settings)
-        self.possible_agents = list(self.aec.possible_agents)
-        self.agents = list(self.possible_agents)
+        self.aec: PigAECEnv = PigAECEnv(**settings)
+        self.possible_agents: list[str] = list(self.aec.possible_agents)
+        self.agents: list[str] = list(self.possible_agents)
         inner, actions = self.aec.game.layout.size, self.aec.game.num_actions
         space: spaces.Space[Any] = spaces.Dict(
             {

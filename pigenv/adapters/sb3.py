@@ -22,8 +22,8 @@ from pigenv.game import RUNNING, TRUNCATED, Game
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
-except ImportError as error:
-    raise MissingExtraError("stable-baselines3", "sb3") from error
+except ImportError as _error:
+    raise MissingExtraError("stable-baselines3", "sb3") from _error
 check_version("stable-baselines3", "2.9.2", "before, masked distributions keep stale probabilities and learning stops")
 
 __all__ = ["SeatVecEnv"]
@@ -76,7 +76,7 @@ class SeatVecEnv(VecEnv):
         self.learners.seed(self._seeds)
         self._seeds = [None] * self.num_envs
         self.learners.start(np.ones(self.num_envs, bool))
-        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         return self.learners.observations.copy()
 
     def step_async(self, actions: np.ndarray) -> None:

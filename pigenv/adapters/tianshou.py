@@ -22,8 +22,8 @@ from pigenv.game import Game
 
 try:
     from tianshou.env import PettingZooEnv  # type: ignore[import-not-found]
-except ImportError as error:
-    raise MissingExtraError("tianshou", "tianshou") from error
+except ImportError as _error:
+    raise MissingExtraError("tianshou", "tianshou") from _error
 check_version("tianshou", "2.0.1", "its algorithms have other names and its environments another interface")
 
 __all__ = ["AllSeatsEnv", "LearnerEnv"]

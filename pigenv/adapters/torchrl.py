@@ -26,8 +26,8 @@ try:
     from tensordict import TensorDict, TensorDictBase  # type: ignore[import-not-found]
     from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded  # type: ignore[import-not-found]
     from torchrl.envs import EnvBase, PettingZooWrapper  # type: ignore[import-not-found]
-except ImportError as error:
-    raise MissingExtraError("torchrl", "torchrl") from error
+except ImportError as _error:
+    raise MissingExtraError("torchrl", "torchrl") from _error
 check_version("torchrl", "0.14", "the specs of older releases have other names")
 
 __all__ = ["SelfPlayEnv", "returns_to_go", "wrapped"]
@@ -49,8 +49,8 @@ class SelfPlayEnv(EnvBase):  # type: ignore[misc]
 
     def __init__(self, game: str | Game, num_tables: int, seed: int | None = None, **settings: Any) -> None:
         super().__init__(device="cpu", batch_size=torch.Size([num_tables]))
-        self.game = registry.make(game, **settings)
-        self.tables = SelfPlay(self.game, num_tables, autoreset=False)
+        self.game: Game = registry.make(game, **settings)
+        self.tables: SelfPlay = SelfPlay(self.game, num_tables, autoreset=False)
         self._first, self._fresh = seed, True
         n, players, actions = num_tables, self.game.num_players, self.game.num_actions
         self.observation_spec = Composite(

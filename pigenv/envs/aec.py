@@ -61,14 +61,14 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
-        self.mask_place = checked_mask(mask)
-        self.illegal = checked_policy(illegal)
-        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
+        self.game: Game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
+        self.mask_place: str = checked_mask(mask)
+        self.illegal: str = checked_policy(illegal)
+        self.render_mode: str | None = checked_render_mode(render_mode, RENDER_MODES)
         self.metadata = {**type(self).metadata, "name": self.game.id}
         self._pictures = Pictures(self.game, render_mode)
-        self.table = Table(self.game, self.illegal)
-        self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
+        self.table: Table = Table(self.game, self.illegal)
+        self.possible_agents: list[str] = [f"player_{seat}" for seat in range(self.game.num_players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.agents: list[str] = []
         self._in_obs, self._in_info = mask != "info", mask != "obs"
@@ -142,16 +142,16 @@ class PigAECEnv(AECEnv[str, Any, Any]):
             self.rewards = self._no_rewards.copy()
         self._paid_before = table.paid
         if table.paid:
-            self.rewards = dict(zip(self.possible_agents, table.rewards[0].tolist(), strict=True))
+            self.rewards: dict[str, float] = dict(zip(self.possible_agents, table.rewards[0].tolist(), strict=True))
             self._accumulate_rewards()
         if table.over != RUNNING:
             cut = bool(table.over == TRUNCATED)
-            self.terminations = dict.fromkeys(self.agents, not cut)
-            self.truncations = dict.fromkeys(self.agents, cut)
+            self.terminations: dict[str, bool] = dict.fromkeys(self.agents, not cut)
+            self.truncations: dict[str, bool] = dict.fromkeys(self.agents, cut)
             # Who comes next after the end decides nothing; from seat 0 on, each agent takes its leave.
             self.agent_selection = self.possible_agents[0]
         else:
-            self.agent_selection = self.possible_agents[table.seat]
+            self.agent_selection: str = self.possible_agents[table.seat]
         self._refresh_infos()
         if self.render_mode == "human":
             self.render()
@@ -168,7 +168,7 @@ class PigAECEnv(AECEnv[str, Any, Any]):
         table = self.table
         seat, replaced, offender = table.seat, table.replaced, table.offender
         info = {"seat": seat, "illegal": 0, "replaced": replaced}
-        self.infos = {agent: info.copy() for agent in self.possible_agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: info.copy() for agent in self.possible_agents}
         if offender >= 0:
             self.infos[self.possible_agents[offender]]["illegal"] = 1
         if self._in_info:
@@ -256,10 +256,10 @@ class PigParallelEnv(ParallelEnv[str, Any, Any]):
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
 
     def __init__(self, game: str | Game, **settings: Any) -> None:
-        self.aec = PigAECEnv(game, **settings)
+        self.aec: PigAECEnv = PigAECEnv(game, **settings)
         self.metadata = {**type(self).metadata, "name": self.aec.game.id}
-        self.render_mode = self.aec.render_mode
-        self.possible_agents = self.aec.possible_agents[:]
+        self.render_mode: str | None = self.aec.render_mode
+        self.possible_agents: list[str] = self.aec.possible_agents[:]
         self.agents: list[str] = []
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -288,8 +288,12 @@ class PigParallelEnv(ParallelEnv[str, Any, Any]):
         if not self.agents:
             raise UsageError("the episode is over, or there was none; call reset first")
         mover = self.aec.agent_selection
+        if not isinstance(actions, Mapping):
+            raise IllegalActionError(f"actions must be a dict with that of {mover}; got {actions!r}")
         if mover not in actions:
-            raise IllegalActionError(f"{mover} is to move and gave no action; actions came for {sorted(actions)}")
+            raise IllegalActionError(
+                f"{mover} is to move and gave no action; actions came for {sorted(map(str, actions))}"
+            )
         self.aec.step(actions[mover])
         results = (
             self._observations(),

@@ -23,6 +23,7 @@ from pigenv.table import (
     desk_dtype,
     player_loops,
     set_seed,
+    whole_actions,
 )
 
 __all__ = ["Learners"]
@@ -70,7 +71,7 @@ class Learners:
         self.policy: int = ILLEGAL.index(policy)
         self.seating: int = _seating(learner_seat, game.num_players)
         self.opponents: list[Agent] = _line_up(opponents, game)
-        self.agents: list[Agent] = list(dict.fromkeys(self.opponents))
+        self.agents: list[Agent] = list({id(agent): agent for agent in self.opponents}.values())
         self._allocate()
         self.observations: np.ndarray = np.zeros((num_envs, game.layout.size), np.float32)
         self.final: np.ndarray = np.zeros_like(self.observations)
@@ -89,7 +90,8 @@ class Learners:
         if self.num_envs == 1:
             self._desks = np.zeros(1, desk_dtype(self.game.definition))
             self._desks["rules"][0] = self.game.row
-            self.states, self.episodes = self._desks["states"][0], self._desks["episodes"][0]
+            self.states: np.ndarray = self._desks["states"][0]
+            self.episodes: np.ndarray = self._desks["episodes"][0]
             self._views, self._paid = self._desks["views"][0], self._desks["rewards"][0]
             self._news = self._desks["news"][0]
         else:
@@ -106,7 +108,7 @@ class Learners:
         self._line_up = np.array([numbers[id(agent)] for agent in self.opponents], np.int64)
         self._all_compiled = bool((self._line_up >= 0).all())
         players = tuple(agent.player for agent in kernels)
-        self.loops = player_loops(self.game.definition, players)
+        self.loops: Any = player_loops(self.game.definition, players)
 
     @property
     def stepwise(self) -> bool:
@@ -187,12 +189,7 @@ class Learners:
             IllegalActionError: They are not `num_envs` integers of the action space, or one is not legal and that is
                 refused. Tables outside `acting` (bool) may have any integer.
         """
-        given = np.asarray(actions)
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
-            raise IllegalActionError(
-                f"actions must be {self.num_envs} integers 0 … {self.game.num_actions - 1}; "
-                f"got shape {given.shape} of {given.dtype}"
-            )
+        given = whole_actions(actions, self.num_envs, self.game)
         outside = acting & ((given < 0) | (given >= self.game.num_actions))
         if outside.any():
             i = int(np.flatnonzero(outside)[0])

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pigenv.errors import DealError, OptionError, closest
+from pigenv.errors import DealError, OptionError, closest, one_of
 from pigenv.table import ILLEGAL
 
 __all__ = ["checked_mask", "checked_policy", "checked_render_mode", "deals_of"]
@@ -16,21 +16,21 @@ MASK_PLACES = ("obs", "info", "both")
 
 def checked_mask(mask: str) -> str:
     """Where the action mask is given: "obs", "info" or "both"."""
-    if mask not in MASK_PLACES:
+    if not one_of(mask, MASK_PLACES):
         raise OptionError(f"mask must be one of these places, got {mask!r}; {closest(mask, MASK_PLACES)}")
     return mask
 
 
 def checked_policy(illegal: str) -> str:
     """What happens to an illegal action: "raise", "forfeit" or "random"."""
-    if illegal not in ILLEGAL:
+    if not one_of(illegal, ILLEGAL):
         raise OptionError(f"illegal must be one of these policies, got {illegal!r}; {closest(illegal, ILLEGAL)}")
     return illegal
 
 
 def checked_render_mode(mode: str | None, modes: Sequence[str]) -> str | None:
     """A render mode that the environment has, or None."""
-    if mode is not None and mode not in modes:
+    if mode is not None and not one_of(mode, modes):
         raise OptionError(f"unknown render_mode {mode!r}; {closest(mode, modes)}, or None")
     return mode
 

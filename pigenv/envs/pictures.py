@@ -26,7 +26,8 @@ class Pictures:
     """
 
     def __init__(self, game: Game, mode: str | None) -> None:
-        self.game, self.mode = game, mode
+        self.game: Game = game
+        self.mode: str | None = mode
         self._window: Window | None = None
 
     def show(self, scene: Scene) -> Any:

@@ -70,12 +70,14 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         illegal: str = "forfeit",
         render_mode: str | None = None,
     ) -> None:
-        self.game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
+        self.game: Game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
         self._in_obs, self._in_info = checked_mask(mask) != "info", mask != "obs"
-        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
+        self.render_mode: str | None = checked_render_mode(render_mode, RENDER_MODES)
         self._pictures = Pictures(self.game, render_mode)
-        self.learners = Learners(self.game, 1, opponents, learner_seat, checked_policy(illegal))
-        self.observation_space, self.action_space = single_spaces(self.game, mask)
+        self.learners: Learners = Learners(self.game, 1, opponents, learner_seat, checked_policy(illegal))
+        spaces: tuple[Any, Any] = single_spaces(self.game, mask)
+        self.observation_space: Any = spaces[0]
+        self.action_space: Any = spaces[1]
         self._over = TERMINATED
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:

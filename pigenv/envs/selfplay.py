@@ -10,7 +10,7 @@ import numpy as np
 from pigenv.envs.options import checked_policy
 from pigenv.errors import IllegalActionError, OptionError, UsageError
 from pigenv.game import RUNNING, Game
-from pigenv.table import EPISODE, ILLEGAL, RAISE, Crew, checked_seed, loops, set_seed
+from pigenv.table import EPISODE, ILLEGAL, RAISE, Crew, checked_seed, loops, set_seed, whole_actions
 
 __all__ = ["SelfPlay"]
 
@@ -105,12 +105,7 @@ class SelfPlay:
         """
         if not self._started:
             raise UsageError("no game was begun; call reset first")
-        given = np.asarray(actions)
-        if given.shape != (self.num_tables,) or given.dtype.kind not in "iu":
-            raise IllegalActionError(
-                f"actions must be {self.num_tables} integers 0 … {self.game.num_actions - 1}; "
-                f"got shape {given.shape} of {given.dtype}"
-            )
+        given = whole_actions(actions, self.num_tables, self.game)
         if not self.autoreset and (self.over != RUNNING).any():
             raise UsageError(f"tables {np.flatnonzero(self.over).tolist()} are over; begin their next games first")
         if self.policy == RAISE:

@@ -14,7 +14,7 @@ from pigenv.envs.learner import Learners, Opponents
 from pigenv.envs.options import checked_mask, checked_policy, checked_render_mode
 from pigenv.envs.pictures import RENDER_FPS, RENDER_MODES, Pictures
 from pigenv.envs.seat import single_spaces
-from pigenv.errors import OptionError, SeedError, UsageError, closest
+from pigenv.errors import OptionError, SeedError, UsageError, closest, one_of
 from pigenv.game import RUNNING, TERMINATED, TRUNCATED, Game
 from pigenv.scene import Scene
 from pigenv.table import checked_seed
@@ -26,7 +26,7 @@ def spread_seeds(seed: int | Sequence[int | None] | None, num_envs: int) -> list
     """A seed for each table: `seed + i` (mod 2^64), as Gymnasium's vector environments do; or the list given."""
     if seed is None:
         return [None] * num_envs
-    if isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str):
+    if (isinstance(seed, Sequence) and not isinstance(seed, str)) or (isinstance(seed, np.ndarray) and seed.ndim):
         if len(seed) != num_envs:
             raise SeedError(f"a list of seeds must have one for each of {num_envs} tables; got {len(seed)}")
         return [None if each is None else checked_seed(each) for each in seed]
@@ -68,15 +68,24 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         threads: int = 1,
         copy: bool = True,
     ) -> None:
-        self.game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
+        self.game: Game = registry.make(game, num_players, preset, rules, memory, max_players, reward)
         self._in_obs, self._in_info = checked_mask(mask) != "info", mask != "obs"
-        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
-        self.autoreset_mode = _mode(autoreset_mode)
-        self.metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS, "autoreset_mode": self.autoreset_mode}
+        self.render_mode: str | None = checked_render_mode(render_mode, RENDER_MODES)
+        self.autoreset_mode: AutoresetMode = _mode(autoreset_mode)
+        self.metadata: dict[str, Any] = {
+            "render_modes": RENDER_MODES,
+            "render_fps": RENDER_FPS,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self._pictures = Pictures(self.game, render_mode)
-        self.learners = Learners(self.game, num_envs, opponents, learner_seat, checked_policy(illegal), threads)
-        self.num_envs, self._copy = self.learners.num_envs, copy
-        self.single_observation_space, self.single_action_space = single_spaces(self.game, mask)
+        self.learners: Learners = Learners(
+            self.game, num_envs, opponents, learner_seat, checked_policy(illegal), threads
+        )
+        self.num_envs: int = self.learners.num_envs
+        self._copy = copy
+        spaces: tuple[Any, Any] = single_spaces(self.game, mask)
+        self.single_observation_space: Any = spaces[0]
+        self.single_action_space: Any = spaces[1]
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._all = np.ones(self.num_envs, bool)
@@ -97,6 +106,8 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         return self._observations(), self._infos(which)
 
     def _which(self, options: Mapping[str, Any] | None) -> np.ndarray:
+        if options is not None and not isinstance(options, Mapping):
+            raise OptionError(f"options must be a dict or None; got {options!r}")
         for name in options or {}:
             if name != "reset_mask":
                 raise OptionError(f"unknown reset option {name!r}; {closest(name, ['reset_mask'])}")
@@ -208,6 +219,6 @@ def _mode(mode: str | AutoresetMode) -> AutoresetMode:
     if isinstance(mode, AutoresetMode):
         return mode
     for each in AutoresetMode:
-        if mode in (each.name, each.value):
+        if one_of(mode, (each.name, each.value)):
             return each
     raise OptionError(f"unknown autoreset_mode {mode!r}; {closest(mode, [each.name for each in AutoresetMode])}")

@@ -143,7 +143,8 @@ class Window:
                 f"no window can be opened ({error}); use render_mode 'ansi', 'svg' or 'rgb_array'"
             ) from None
         pygame.display.set_caption(title)
-        self.is_open, self._next = True, 0.0
+        self.is_open: bool = True
+        self._next = 0.0
 
     def show(self, pixels: np.ndarray, fps: float) -> None:
         """Show a picture, not sooner than the one before has had its time; once closed by hand, nothing is shown."""

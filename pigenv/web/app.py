@@ -33,8 +33,8 @@ try:
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
-except ImportError as error:
-    raise MissingExtraError(error.name or "starlette", "play") from None
+except ImportError as _error:
+    raise MissingExtraError(_error.name or "starlette", "play") from None
 
 __all__ = ["Server", "make_app"]
 
@@ -451,7 +451,7 @@ class Server:
     def __init__(self, app: Starlette, host: str = "127.0.0.1", port: int | None = None) -> None:
         self._socket = _bound(host.strip("[]"), port)
         shown = f"[{host.strip('[]')}]" if ":" in host else host
-        self.url = f"http://{shown}:{self._socket.getsockname()[1]}/"
+        self.url: str = f"http://{shown}:{self._socket.getsockname()[1]}/"
         config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="none", access_log=False)
         self._server = uvicorn.Server(config)
 

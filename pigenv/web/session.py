@@ -16,7 +16,7 @@ import numpy as np
 
 from pigenv import registry
 from pigenv.agent import Agent, find_agent
-from pigenv.errors import IllegalActionError, OptionError, RecordError, UsageError
+from pigenv.errors import IllegalActionError, OptionError, PigenvError, RecordError, UsageError
 from pigenv.game import ANYBODY, RUNNING, TRUNCATED, Game
 from pigenv.records import Record, Recorder
 from pigenv.scene import Scene
@@ -70,22 +70,26 @@ class Session:
     ) -> None:
         if list(agents).count(PERSON) != 1 or len(agents) != game.num_players:
             raise OptionError(f"{game.num_players} seats need one {PERSON!r} and agents; got {list(agents)}")
-        self.game, self.agents, self.name = game, list(agents), name or secrets.token_urlsafe(18)
-        self.seed, self.episode, self.deals = seed, episode, [dict(deal) for deal in deals]
-        self.seat = self.agents.index(PERSON)
+        self.game: Game = game
+        self.agents: list[str] = list(agents)
+        self.name: str = name or secrets.token_urlsafe(18)
+        self.seed: int = seed
+        self.episode: int = episode
+        self.deals: list[dict[str, Any]] = [dict(deal) for deal in deals]
+        self.seat: int = self.agents.index(PERSON)
         self._players: dict[int, Agent] = {
             seat: find_agent(each, game) for seat, each in enumerate(self.agents) if seat != self.seat
         }
         for place, player in self._players.items():
             player.reset(int(np.random.SeedSequence([seed, place]).generate_state(1, np.uint64)[0]))
-        self.version = 0  # grows with every change, an undone move too
+        self.version: int = 0  # grows with every change, an undone move too
         self._begin(moves)
 
     # --- playing ------------------------------------------------------------------------------------------------------
 
     def _begin(self, moves: Sequence[Mapping[str, Any]]) -> None:
         """Deal, and play what was played before."""
-        self.table = Table(self.game)
+        self.table: Table = Table(self.game)
         self.table.start(self.seed, self.episode, self.deals)
         self.moves: list[dict[str, Any]] = []
         self.log: list[dict[str, Any]] = []
@@ -419,9 +423,11 @@ class Session:
                 found["moves"],
                 found["name"],
             )
-        except (KeyError, TypeError, AttributeError) as error:
+            session.version = max(session.version, int(found.get("version", 0)))
+        except PigenvError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise RecordError(f"a session lacks something or has something of the wrong kind: {error}") from None
-        session.version = max(session.version, int(found.get("version", 0)))
         return session
 
 

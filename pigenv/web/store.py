@@ -97,7 +97,7 @@ class Store:
             session = Session.from_json(json.loads(self._path(name).read_text(encoding="utf-8")))
         except OSError:
             raise UnknownNameError("there is no such game here any more") from None
-        except (ValueError, PigenvError) as error:
+        except (ValueError, RecursionError, PigenvError) as error:
             raise UnknownNameError(f"this game cannot be read any more: {error}") from None
         with self._guard:
             self._remember(session)

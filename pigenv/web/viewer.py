@@ -47,7 +47,7 @@ class Library:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.records = dict(numbered_records(path))
+        self.records: dict[int, Record] = dict(numbered_records(path))
 
     def record(self, line: int) -> Record:
         """The record on a line.

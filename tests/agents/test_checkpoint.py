@@ -65,7 +65,7 @@ def rewrite(path: Path, **changes: Any) -> None:
     data = path.read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])["__metadata__"]
-    header |= {name: json.dumps(value) for name, value in changes.items()} | {"sha256": checkpoint._NO_HASH}
+    header |= {name: json.dumps(value) for name, value in changes.items()} | {"sha256": checkpoint.NO_HASH}
     data = library.save(library.load(data), header)
     place = checkpoint._HASH_PLACE.search(data)
     assert place is not None
@@ -329,7 +329,7 @@ def test_worth_of_a_position(tmp_path: Path, game: Game) -> None:
 def test_other_tensors_and_texts_are_kept(tmp_path: Path, game: Game) -> None:
     """More tensors than the actor's, and texts that look like the file's own hash, do no harm."""
     path = tmp_path / "policy.safetensors"
-    about = {**ABOUT, "note": '"sha256":"' + checkpoint._NO_HASH + '"', "zeros": checkpoint._NO_HASH}
+    about = {**ABOUT, "note": '"sha256":"' + checkpoint.NO_HASH + '"', "zeros": checkpoint.NO_HASH}
     save_checkpoint(path, {**weights(game), "critic.weight": np.zeros((1, 8), np.float64)}, game, about)
     assert load_checkpoint(path, game).about == about
 

@@ -17,7 +17,8 @@ from pigenv.agents.checkpoint import load_checkpoint
 from pigenv.errors import OptionError, TrainingError
 from pigenv.train.config import composed
 from pigenv.train.run import resume, run
-from pigenv.train.run_folder import METRICS, POLICY, STATE
+from pigenv.train.run_folder import ABOUT, METRICS, POLICY, STATE
+from tests.hostile import Held, damaged, damaged_bytes, line_of
 
 KILLS = 20
 
@@ -190,6 +191,37 @@ def test_what_cannot_be_resumed_says_why(tmp_path):
     state.write_bytes(state.read_bytes()[:-9])
     with pytest.raises(TrainingError, match="cannot be read"):
         resume(tmp_path / "run")
+
+
+def test_whatever_was_done_to_a_run_it_goes_on_or_says_why(tmp_path):
+    """A state with any bytes changed is refused and the metrics stay; so are settings that are none any more."""
+    folder, held, generator = tmp_path / "run", Held(), random.Random(17)
+    run(settings("ppo", folder, 700))
+    state, about, metrics = folder / STATE, folder / ABOUT, folder / METRICS
+    whole, described, measured = state.read_bytes(), about.read_bytes(), metrics.read_bytes()
+    for _ in range(40):
+        state.write_bytes(damaged_bytes(generator, whole))
+        assert held("state", lambda: resume(folder)) is None
+        assert metrics.read_bytes() == measured
+    assert held.refused == {"TrainingError": 40}
+    for _ in range(40):
+        # A state that was made for other settings, but is whole.
+        state.write_bytes(whole)
+        given = json.loads(described)
+        given["settings"]["algo"] = damaged(generator, given["settings"]["algo"])
+        given["settings"]["algo"] |= {
+            "total_steps": 1,
+            "num_tables": 20,
+            "eval_deals": 1,
+            "device": "cpu",
+            "threads": 1,
+        }
+        about.write_text(line_of(given), encoding="utf-8")
+        held(given["settings"]["algo"], lambda: resume(folder))
+    for damage in (b"", b"{}", b"[" * 100_000, described[:-30], b'{"format": "pigenv.run/1"}'):
+        about.write_bytes(damage)
+        assert held(damage[:40], lambda: resume(folder)) is None
+    assert set(held.refused) <= {"TrainingError", "OptionError", "UnknownNameError", "AgentError"}
 
 
 def test_maskable_ppo_goes_on_learning(tmp_path):
