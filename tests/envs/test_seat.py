@@ -3,6 +3,7 @@
 import copy
 import itertools
 import pickle
+from dataclasses import dataclass
 
 import gymnasium
 import numpy as np
@@ -276,3 +277,24 @@ def test_rendered_from_the_learners_seat():
     text = env.render()
     assert text.count("(you)") == 1
     assert "▮ ▮ ▮" in text
+
+
+def test_opponents_need_no_hash():
+    """An agent that cannot be hashed, such as a dataclass, plays; what is no agent is refused."""
+
+    @dataclass
+    class First:
+        name: str = "first"
+
+        def reset(self, seed):
+            pass
+
+        def act(self, decisions):
+            return decisions.action_masks.argmax(axis=1)
+
+    env = SeatEnv("pig10", preset="mini", opponents=First())
+    _, info = env.reset(seed=1)
+    env.step(int(info["action_mask"].argmax()))
+    for wrong in ({"a": 1}, 3, [None], object()):
+        with pytest.raises(AgentError, match="an agent must be a name"):
+            SeatEnv("pig10", preset="mini", opponents=wrong)
