@@ -1798,7 +1798,7 @@ def test_scene_without_memory() -> None:
     assert hands[0] == [("AC", "2S"), (None,), ()]
     assert hands[1] == [(None, None), ("4D",), ()]
     assert hands[2] == [(None, None), (None,), ()]
-    assert hands[3] == [("2S", "AC"), ("4D",), ()]
+    assert hands[3] == [("AC", "2S"), ("4D",), ()]
 
 
 def test_scene_of_a_fresh_table() -> None:
