@@ -30,7 +30,7 @@ demo: $(VENV)/.installed
 	$(BIN)/pigenv demo
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -n 2 -m "not browser and not nightly"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not browser and not nightly"
 
 # Each in a virtual environment under .venvs that borrows what it can from the one above.
 test-interop: $(VENV)/.installed
