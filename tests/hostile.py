@@ -131,11 +131,13 @@ class Held:
     Attributes:
         tried: How many inputs there were.
         refused: How many of each error there were.
+        was_refused: Whether the last one was.
     """
 
     def __init__(self) -> None:
         self.tried = 0
         self.refused: Counter[str] = Counter()
+        self.was_refused = False
 
     def __call__(self, given: object, call: Callable[[], Any]) -> Any:
         """What a call with this input gives; None where it was refused with a sentence of ours.
@@ -143,12 +145,14 @@ class Held:
         A warning is no answer either: it would be printed in the middle of what somebody reads.
         """
         self.tried += 1
+        self.was_refused = False
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 return call()
         except PigenvError as error:
             self.refused[type(error).__name__] += 1
+            self.was_refused = True
             sentence = str(error)
             assert len(sentence) > 10, (given, sentence)
             assert " " in sentence, (given, sentence)
