@@ -253,7 +253,9 @@ def _row(result: Mapping[str, Any]) -> dict[str, Any]:
 def print_leaderboard(board: Mapping[str, Any], console: Console) -> None:
     """Print a table for each game."""
     for game in board["games"]:
-        table = Table(title=Text(_heading(game)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(
+            title=Text(_heading(game)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+        )
         table.add_column("rank", justify="right")
         table.add_column("agent", overflow="fold")
         for head in ("score", "95 %", *(f"{each['num_players']} seats" for each in game["rows"][0]["win_shares"])):
