@@ -47,7 +47,7 @@ def test_no_leaks(table: dict[str, Any]) -> None:
     testing.leak_check(registry.make(**table), games=15, seed=3)
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(6))
 @pytest.mark.parametrize(
     ("base", "draw"), [("pig10", pig10_rules), ("pigs_tail", pigs_tail_rules), ("pig_pile", pig_pile_rules)]
 )
@@ -58,6 +58,9 @@ def test_contract_under_random_rules(
     generator = random.Random(number)
     num_players = generator.randint(3, 6)
     rules, most = draw(generator, num_players), 6 if number % 2 else None
+    if base == "pig_pile":
+        # Matches of many rounds take minutes; what a second round brings is there in a short one.
+        rules |= {"rounds": 1 + number % 2, "max_turns": min(rules["max_turns"], 60)}
     game = registry.make(base, num_players, rules=rules, memory=number % 3 > 0, max_players=most)
     testing.check_game(game, games=3, seed=number)
 
