@@ -490,8 +490,10 @@ def _twins(game: Game, games: int, seed: int, public: Collection[str]) -> Iterat
                 turning = game.action_texts[action].startswith(_TURNING)
                 apart = _apart(one, other) if turning else None
                 said = _called(one, action), _called(other, action)
-                # A card turned over may end up face down to the seat again, which has then seen it nevertheless.
-                if (turning and _apart(one, other) != apart) or _come_to_light(one, other, seat, face_down):
+                # A card turned over may end up face down to the seat again, or be put away with the whole round, and
+                # has been seen and called nevertheless.
+                turned = turning and (said[0] != said[1] or _apart(one, other) != apart)
+                if turned or _come_to_light(one, other, seat, face_down):
                     break
                 yield _Twins(one, other, seat, start, (given, changed), action, said)
 
