@@ -938,7 +938,8 @@ def hints(view: Row, rules: Row, seat: int) -> Hints:
     """Hints for a seat, from what it knows."""
     kinds, top = kind_texts(rules), top_of(view)
     hand = view["held"][seat] if view["phase"] == PLAY and rules["hand_play"] != HAND_PLAY_OFF else None
-    safe = [] if hand is None else [kind for kind in range(len(kinds)) if hand[kind] > 0 >= rules["pickup"][top, kind]]
+    held = [] if hand is None else [kind for kind in range(len(kinds)) if hand[kind] > 0]
+    safe = [kind for kind in held if not rules["pickup"][top, kind]]
     following = view["held"][plays_after(view, rules, seat)]
     theirs = [kind for kind in range(len(kinds)) if following[kind] > 0]
     good = [card for card in safe if all(rules["pickup"][card, other] for other in theirs)]
