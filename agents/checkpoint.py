@@ -367,7 +367,7 @@ class PolicyAgent:
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def value(self, decisions: Decisions) -> np.ndarray | None:
-        """What it expects the seat of each decision to be paid, float64, shape `(n,)`; None where the checkpoint does not say.
+        """What each decision's seat can expect to be paid, float64, shape `(n,)`; None where the checkpoint says nothing.
 
         Raises:
             CheckpointError: The table is not one it can play at.
