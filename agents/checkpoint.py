@@ -367,7 +367,7 @@ class PolicyAgent:
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def value(self, decisions: Decisions) -> np.ndarray | None:
-        """What each decision's seat can expect to be paid, float64, shape `(n,)`; None where the checkpoint says nothing.
+        """What the seat of each decision expects to be paid, float64, shape `(n,)`; None where the file does not say.
 
         Raises:
             CheckpointError: The table is not one it can play at.
