@@ -11,7 +11,8 @@ import ipaddress
 import json
 import secrets
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any, Final, TypeAlias
 
 from pigenv import registry
 from pigenv.errors import MissingExtraError, OptionError, PigenvError, UnknownNameError, UsageError, closest
-from pigenv.game import Definition, describe
+from pigenv.game import Definition, Game, describe
 from pigenv.table import checked_seed
 from pigenv.web.session import PERSON, Session
 from pigenv.web.store import Store
@@ -50,7 +51,7 @@ _HEADERS: Final = {
 
 Body: TypeAlias = Mapping[str, Any]
 Scope: TypeAlias = Any
-Names: TypeAlias = Callable[[Definition], Sequence[str]]
+Names: TypeAlias = Callable[[Game | Definition], Sequence[str]]
 
 
 class _Refused(Exception):  # noqa: N818 (it is an answer)
@@ -121,17 +122,16 @@ class _Desk:
 
     def setup(self) -> dict[str, Any]:
         """What can be chosen before a game."""
-        games = [_offer(each, self.agents(each)) for each in registry.definitions()]
+        games = [_offer(each, self.agents) for each in registry.definitions()]
         return {"mode": "play" if self.library is None else "watch", "start": self.start, "games": games}
 
+    def opponents(self, body: Body) -> list[str]:
+        """Who can play at a table, weakest first."""
+        return list(self.agents(_table(body)))
+
     def new(self, body: Body) -> dict[str, Any]:
-        game = registry.make(
-            _text(body, "game"),
-            body.get("num_players"),
-            body.get("preset"),
-            _mapping(body, "rules"),
-        )
-        agents = self._opponents(game.definition, body)
+        game = _table(body)
+        agents = self._opponents(game, body)
         seat = body.get("seat")
         if seat is None:
             seat = secrets.randbelow(game.num_players)
@@ -146,10 +146,10 @@ class _Desk:
         self.store.add(session)
         return session.view()
 
-    def _opponents(self, definition: Definition, body: Body) -> list[str]:
-        """The agents asked for: of the catalog, or those that the command line named."""
-        agents = _texts(body, "agents") or ["uniform"]
-        known = [*self.agents(definition), *self.start.get("agents", [])]
+    def _opponents(self, game: Game, body: Body) -> list[str]:
+        """The agents asked for, of the catalog or those that the command line named; else the best at this table."""
+        agents = _texts(body, "agents") or [self.agents(game)[-1]]
+        known = [*self.agents(game.definition), *self.start.get("agents", [])]
         for each in agents:
             # Any other name would be looked up as a file or a class to be loaded.
             if each not in known:
@@ -186,12 +186,13 @@ class _Desk:
     def hint(self, name: str, body: Body) -> dict[str, Any]:
         with self.store.use(name) as session:
             _same_step(session, body)
-            known = [*self.agents(session.game.definition), *(each for each in session.agents if each != PERSON)]
-            agent = body.get("agent") or self.agents(session.game.definition)[-1]
+            catalog = self.agents(session.game)
+            known = list(dict.fromkeys([*catalog, *(each for each in session.agents if each != PERSON)]))
+            agent = body.get("agent") or catalog[-1]
             # Any other name would be looked up as a file or a class to be loaded.
             if agent not in known:
                 raise OptionError(f"hints come from the catalog or from this table; got {agent!r}")
-            return session.hint(agent)
+            return {**session.hint(agent), "advisers": known}
 
     def reveal(self, name: str, body: Body) -> dict[str, Any]:
         with self.store.use(name) as session:
@@ -218,7 +219,7 @@ class _Desk:
         if type(seat) is not int or type(step) is not int:
             raise OptionError(f"step and seat must be whole numbers; got {step!r} and {seat!r}")
         game = self.watched().record(line).table_game()
-        session = self.watched().branch(line, step, seat, self._opponents(game.definition, body))
+        session = self.watched().branch(line, step, seat, self._opponents(game, body))
         self.store.add(session)
         return session.view()
 
@@ -229,7 +230,12 @@ class _Desk:
         return exported(self.watched().record(line), line, self.agent)
 
 
-def _offer(definition: Definition, agents: Sequence[str]) -> dict[str, Any]:
+def _table(body: Body) -> Game:
+    """The table that a form describes."""
+    return registry.make(_text(body, "game"), body.get("num_players"), body.get("preset"), _mapping(body, "rules"))
+
+
+def _offer(definition: Definition, agents: Names) -> dict[str, Any]:
     """A game's presets, options and agents, for the form before a game."""
     presets = {}
     for name, preset in definition.presets.items():
@@ -237,8 +243,9 @@ def _offer(definition: Definition, agents: Sequence[str]) -> dict[str, Any]:
         presets[name] = {
             "meaning": preset.meaning,
             "num_players": preset.num_players,
-            "seats": definition.seats(rules),
             "rules": rules.to_json(),
+            # Who can play there, by the number of players: a trained policy plays only at tables like its own.
+            "agents": {table.num_players: list(agents(table)) for table in _tables(definition, name)},
         }
     options = [
         {
@@ -260,8 +267,15 @@ def _offer(definition: Definition, agents: Sequence[str]) -> dict[str, Any]:
         "rulebook": definition.rulebook,
         "presets": presets,
         "options": options,
-        "agents": list(agents),
     }
+
+
+def _tables(definition: Definition, preset: str) -> Iterator[Game]:
+    """A preset's tables, by the number of players; some packs are too small for all that the game could seat."""
+    least, most = definition.seats(definition.rules.made(definition.presets[preset].rules))
+    for num_players in range(least, most + 1):
+        with suppress(OptionError):
+            yield Game(definition, num_players=num_players, preset=preset)
 
 
 def _text(body: Body, key: str) -> str:
@@ -323,7 +337,7 @@ def make_app(
 
     Args:
         folder: Where games are kept.
-        agents: The names of the agents of a game, weakest first.
+        agents: The names of the agents of a game, or of those who can play at a table, weakest first.
         library: The records to watch; None to play.
         start: What the form before a game shows at first.
         agent: Whose ranking is shown beside recorded moves; that of whoever played where None.
@@ -375,6 +389,7 @@ def make_app(
         *(Route(f"/{name}", file) for name in files),
         get("/api/setup", lambda _: desk.setup()),
         get("/api/cards/{game}", lambda at: _cards(registry.definition(at["game"]).base)),
+        post("/api/agents", lambda _, body: desk.opponents(body)),
         post("/api/games", lambda _, body: desk.new(body)),
         get(game, lambda at: desk.show(at["name"])),
         post(f"{game}/play", lambda at, body: desk.play(at["name"], body)),

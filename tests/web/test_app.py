@@ -172,6 +172,7 @@ def test_every_message_is_the_seats_view(page: TestClient, tmp_path: Path) -> No
         if view["my_turn"] and view["step"] % 4 == 0:
             asked = {"step": view["step"], "agent": "pig10/counting"}
             hint = page.post(f"/api/games/{view['id']}/hint", json=asked).json()
+            assert hint.pop("advisers") == catalog.names(twin.game)
             assert hint == json.loads(json.dumps(twin.hint("pig10/counting")))
         view = go_on(page, view)
 
@@ -270,9 +271,42 @@ def test_setup_offers_everything(page: TestClient) -> None:
         assert list(each["presets"]) == list(definition.presets)
         made = registry.make(each["game"])
         assert [option["name"] for option in each["options"]] == [name for name, *_ in made.options()]
-        assert each["agents"] == catalog.names(definition)
+        assert all(str(preset["num_players"]) in preset["agents"] for preset in each["presets"].values())
         cards = page.get(f"/api/cards/{each['game']}").json()
         assert cards[""]["name"] == "face-down card"
+
+
+TABLES = [(game, name) for game in registry.names() for name in registry.definition(game).presets]
+
+
+@pytest.mark.parametrize(("game", "preset"), TABLES)
+def test_who_is_offered_can_play(page: TestClient, game: str, preset: str) -> None:
+    """At every table, all who are offered sit down and can be asked; whoever is best does so where nobody was named."""
+    setup = page.get("/api/setup").json()
+    offer = next(each for each in setup["games"] if each["game"] == game)["presets"][preset]
+    for num_players, offered in list(offer["agents"].items())[:3]:
+        table = {"game": game, "preset": preset, "num_players": int(num_players), "seat": 0, "seed": "3"}
+        assert set(catalog.names(registry.definition(game))) - set(offered) <= {f"{game}/trained"}
+        assert page.post("/api/agents", json=table).json() == offered
+        for name in offered:
+            view = page.post("/api/games", json={**table, "agents": [name]}).json()
+            assert set(view["agents"]) == {"person", name}
+        view = page.post("/api/games", json=table).json()
+        assert set(view["agents"]) == {"person", offered[-1]}
+        while not view["my_turn"]:
+            view = page.post(f"/api/games/{view['id']}/next", json={"step": view["step"]}).json()
+        hint = page.post(f"/api/games/{view['id']}/hint", json={"step": view["step"]}).json()
+        assert (hint["agent"], hint["advisers"]) == (offered[-1], offered)
+
+
+def test_a_trained_policy_is_offered_at_tables_like_its_own(page: TestClient) -> None:
+    """Changed rules that change what a seat sees leave the trained policy out, also where it is asked for."""
+    own, other = {"game": "pig10", "num_players": 3}, {"game": "pig10", "num_players": 3, "rules": {"hand_size": 5}}
+    assert "pig10/trained" in page.post("/api/agents", json=own).json()
+    assert "pig10/trained" not in page.post("/api/agents", json=other).json()
+    answer = page.post("/api/games", json={**other, "agents": ["pig10/trained"]})
+    assert answer.status_code == 400
+    assert "trained" in answer.json()["error"]
 
 
 ANYTHING = st.recursive(

@@ -219,6 +219,31 @@ def sit_down(tab: Tab, url: str, game: str, preset: str) -> None:
     tab.page.click("#deal")
 
 
+def test_opponents_fit_the_rules(tab: Tab, url: str) -> None:
+    """A trained policy is offered, as the best, until the rules are changed to others than its own; then another is."""
+    tab.open(url)
+    page = tab.page
+    page.select_option("#pick-game", "pigs_tail")
+    assert page.locator("#opponent-0").input_value() == "pigs_tail/trained"
+    page.select_option("#pick-game", "pig10")
+    assert page.locator("#opponent-0").input_value() == "pig10/trained"
+    page.click("#rules summary")
+    own = page.locator("#rule-hand_size").input_value()
+    page.fill("#rule-hand_size", "5")
+    page.wait_for_selector("#opponent-0:not(:has(option[value='pig10/trained']))")
+    assert page.locator("#opponent-0").input_value() == "pig10/counting"
+    page.fill("#rule-hand_size", own)
+    page.wait_for_selector("#opponent-0:has(option[value='pig10/trained'])", state="attached")
+    assert page.locator("#opponent-0").input_value() == "pig10/trained"
+    page.select_option("#opponent-0", "pig10/greedy")
+    page.fill("#rule-hand_size", "4")
+    page.click("#deal")
+    tab.settle()
+    agents = session_file(url, page.url.partition("game=")[2])["agents"]
+    assert sorted(agents) == ["person", *["pig10/counting"] * (len(agents) - 2), "pig10/greedy"]
+    assert tab.complaints == []
+
+
 @pytest.mark.parametrize("game", OTHERS)
 def test_a_whole_game_of_each_other_kind_by_mouse(tab: Tab, url: str, game: str) -> None:
     """Every game is played to its end by touching cards, its first edition on a desk and the small one on a phone."""

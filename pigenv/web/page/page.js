@@ -649,10 +649,9 @@ async function hint() {
 }
 
 function drawAdvice(found, played) {
-  const offer = setup?.games.find((each) => each.game === (film ? film.document.game : state?.game));
   const source = found.asked === 0 ? "its own numbers" : found.asked === 1 ? "its choice" : `asked ${found.asked} times`;
-  const names = offer ? [...new Set([found.agent, ...offer.agents, ...(state ? state.agents.filter((_, seat) => seat !== state.seat) : [])])] : [];
-  const who = film || !offer
+  const names = found.advisers;
+  const who = film
     ? element("p", {}, `${found.agent}, ${source}`)
     : element("label", {}, element("span", { class: "unseen" }, "Whom to ask"), element("select", { id: "adviser", onchange: hint }, ...names.map((name) => element("option", { value: name, selected: name === found.agent }, name))), ` ${source}`);
   $("advice").hidden = false;
@@ -712,7 +711,7 @@ function fill(given = {}) {
   draft.preset = given.preset || Object.keys(offer.presets)[0];
   const preset = offer.presets[draft.preset];
   draft.num_players = given.num_players || preset.num_players;
-  draft.agents = given.agents?.length ? given.agents : [offer.agents.at(-1)];
+  draft.agents = given.agents || [];
   draft.seat = given.seat ?? null;
   draft.seed = given.seed ?? "";
   draft.rules = { ...(given.rules || {}) };
@@ -729,10 +728,8 @@ function select(values, chosen, onchange, attributes = {}) {
 function drawSetup() {
   const offer = setup.games.find((each) => each.game === draft.game);
   const preset = offer.presets[draft.preset];
-  const [least, most] = preset.seats;
-  draft.num_players = Math.min(most, Math.max(least, draft.num_players));
-  const players = [];
-  for (let n = least; n <= most; n++) players.push([n, String(n)]);
+  const players = Object.keys(preset.agents).map((n) => [Number(n), n]);
+  draft.num_players = Math.min(players.at(-1)[0], Math.max(players[0][0], draft.num_players));
   const seats = [["", "by chance"], ...Array.from({ length: draft.num_players }, (_, seat) => [seat, String(seat)])];
   const again = (change) => (value) => {
     change(value);
@@ -740,16 +737,6 @@ function drawSetup() {
     drawSetup();
     if (held) $(held)?.focus();
   };
-  const names = [...new Set([...offer.agents, ...draft.agents])];
-  const opponents = Array.from({ length: draft.num_players - 1 }, (_, place) =>
-    field(
-      place === 0 ? "On your left" : `Opponent ${place + 1}`,
-      select(names.map((name) => [name, name]), draft.agents[place % draft.agents.length], (value) => {
-        draft.agents = Array.from({ length: draft.num_players - 1 }, (_, k) => draft.agents[k % draft.agents.length]);
-        draft.agents[place] = value;
-      }, { id: `opponent-${place}` }),
-    ),
-  );
   const changed = Object.keys(draft.rules).length;
   $("title").textContent = "pigenv";
   $("setup").replaceChildren(
@@ -766,13 +753,66 @@ function drawSetup() {
         field("Your seat", select(seats, draft.seat ?? "", (value) => (draft.seat = value === "" ? null : Number(value)), { id: "pick-seat" })),
       ),
       element("p", {}, preset.meaning),
-      element("fieldset", {}, element("legend", {}, "Opponents, clockwise"), element("div", { class: "fields" }, ...opponents)),
+      element("fieldset", {}, element("legend", {}, "Opponents, clockwise"), element("div", { class: "fields", id: "opponents" })),
       element("details", { id: "rules", open: changed > 0 }, element("summary", {}, "Rules of the table"), ...offer.options.map((option) => ruleRow(option, preset))),
       element("details", {}, element("summary", {}, "Seed"), field("Seed of the deal; empty for chance", element("input", { type: "text", inputmode: "numeric", value: draft.seed, id: "pick-seed", oninput: (event) => (draft.seed = event.target.value.trim()) }))),
       element("details", {}, element("summary", {}, "How it is played"), element("pre", { tabindex: "0" }, offer.rulebook.trim())),
       element("div", { class: "buttons" }, element("button", { type: "submit", class: "main", id: "deal" }, "Deal"), resumeButton()),
     ),
   );
+  draft.able = null;
+  drawOpponents();
+  if (changed) learnOpponents();
+}
+
+// Those who can play at the table as it is set in the form, weakest first. Who can play under rules that were changed
+// is known when the server has said so.
+function able() {
+  const preset = setup.games.find((each) => each.game === draft.game).presets[draft.preset];
+  return draft.able || preset.agents[draft.num_players];
+}
+
+// The opponents that were chosen, all round; the best where nobody was, or none who can play here.
+function chosen() {
+  const known = [...able(), ...(setup.start.agents || [])];
+  const picked = draft.agents.length ? draft.agents : [null];
+  return Array.from({ length: draft.num_players - 1 }, (_, place) => {
+    const name = picked[place % picked.length];
+    return known.includes(name) ? name : able().at(-1);
+  });
+}
+
+function drawOpponents() {
+  const agents = chosen();
+  const names = [...new Set([...able(), ...agents])];
+  const fields = agents.map((agent, place) =>
+    field(
+      place === 0 ? "On your left" : `Opponent ${place + 1}`,
+      select(names.map((name) => [name, name]), agent, (value) => {
+        draft.agents = chosen();
+        draft.agents[place] = value;
+      }, { id: `opponent-${place}` }),
+    ),
+  );
+  $("opponents").replaceChildren(...fields);
+}
+
+let asked = 0; // how often the server was asked who can play; only its last answer counts
+
+async function learnOpponents() {
+  const own = ++asked;
+  draft.able = null;
+  if (Object.keys(draft.rules).length) {
+    try {
+      const found = await ask("/api/agents", { game: draft.game, preset: draft.preset, num_players: draft.num_players, rules: draft.rules });
+      if (own !== asked) return;
+      draft.able = found;
+    } catch {
+      // What is wrong with these rules is said when they are dealt.
+      if (own !== asked) return;
+    }
+  }
+  if ($("opponents")) drawOpponents();
 }
 
 function resumeButton() {
@@ -799,6 +839,7 @@ function ruleRow(option, preset) {
   const set = (next) => {
     if (JSON.stringify(next) === JSON.stringify(given)) delete draft.rules[option.name];
     else draft.rules[option.name] = next;
+    learnOpponents();
   };
   const parsed = (text) => {
     if (text.trim() === "") return given;
@@ -820,8 +861,7 @@ function ruleRow(option, preset) {
 }
 
 function choice() {
-  const opponents = Array.from({ length: draft.num_players - 1 }, (_, k) => draft.agents[k % draft.agents.length]);
-  return { game: draft.game, preset: draft.preset, num_players: draft.num_players, rules: draft.rules, agents: opponents, seat: draft.seat, seed: draft.seed };
+  return { game: draft.game, preset: draft.preset, num_players: draft.num_players, rules: draft.rules, agents: draft.agents.length ? chosen() : [], seat: draft.seat, seed: draft.seed };
 }
 
 // --- watching --------------------------------------------------------------------------------------------------------
@@ -953,11 +993,10 @@ function drawControls() {
 
 async function playOn() {
   const { document: game, frame, view } = film;
-  const offer = setup.games.find((each) => each.game === game.game);
   const seat = view > 0 ? view - 1 : game.frames[frame].views[0].to_move;
   try {
     reel = film;
-    const next = await ask(`/api/records/${game.line}/branch`, { step: frame, seat, agents: [offer?.agents.at(-1) || "uniform"] });
+    const next = await ask(`/api/records/${game.line}/branch`, { step: frame, seat });
     await open(next);
   } catch (error) {
     lost(error);
