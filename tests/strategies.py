@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -62,15 +62,30 @@ def pig10_rules(generator: random.Random, num_players: int) -> dict[str, Any]:
     return rules
 
 
+def a_table(
+    draw: st.DrawFn,
+    name: str,
+    seats: tuple[int, int],
+    rules_for: Callable[[random.Random, int], dict[str, Any]],
+    most: Callable[[dict[str, Any]], int],
+) -> Game:
+    """A table of a game: how many sit there, its rules, what is remembered, and how it is paid, drawn at random."""
+    num_players = draw(st.integers(*seats))
+    rules = rules_for(random.Random(draw(st.integers(0, 2**32))), num_players)
+    return registry.make(
+        name,
+        num_players,
+        rules=rules,
+        memory=draw(st.booleans()),
+        max_players=draw(st.sampled_from([None, most(rules)])),
+        reward=draw(st.sampled_from(["win", "rank", "score"])),
+    )
+
+
 @st.composite
 def pig10_games(draw: st.DrawFn) -> Game:
     """A table of Pig 10 with options drawn at random."""
-    num_players = draw(st.integers(2, 8))
-    rules = pig10_rules(random.Random(draw(st.integers(0, 2**32))), num_players)
-    options = {"memory": draw(st.booleans()), "max_players": draw(st.sampled_from([None, 8]))}
-    return registry.make(
-        "pig10", num_players, rules=rules, reward=draw(st.sampled_from(["win", "rank", "score"])), **options
-    )
+    return a_table(draw, "pig10", (2, 8), pig10_rules, lambda _: 8)
 
 
 # --- Pig's Tail -------------------------------------------------------------------------------------------------------
@@ -135,12 +150,7 @@ def goes_in_circles(rules: Mapping[str, Any]) -> bool:
 @st.composite
 def pigs_tail_games(draw: st.DrawFn) -> Game:
     """A table of Pig's Tail with options drawn at random."""
-    num_players = draw(st.integers(2, 12))
-    rules = pigs_tail_rules(random.Random(draw(st.integers(0, 2**32))), num_players)
-    options = {"memory": draw(st.booleans()), "max_players": draw(st.sampled_from([None, 6 * rules["num_decks"]]))}
-    return registry.make(
-        "pigs_tail", num_players, rules=rules, reward=draw(st.sampled_from(["win", "rank", "score"])), **options
-    )
+    return a_table(draw, "pigs_tail", (2, 12), pigs_tail_rules, lambda rules: 6 * rules["num_decks"])
 
 
 # --- Pig Pile ---------------------------------------------------------------------------------------------------------
@@ -197,12 +207,7 @@ def pig_pile_rules(generator: random.Random, num_players: int) -> dict[str, Any]
 @st.composite
 def pig_pile_games(draw: st.DrawFn) -> Game:
     """A table of Pig Pile with options drawn at random."""
-    num_players = draw(st.integers(2, 6))
-    rules = pig_pile_rules(random.Random(draw(st.integers(0, 2**32))), num_players)
-    options = {"memory": draw(st.booleans()), "max_players": draw(st.sampled_from([None, 6]))}
-    return registry.make(
-        "pig_pile", num_players, rules=rules, reward=draw(st.sampled_from(["win", "rank", "score"])), **options
-    )
+    return a_table(draw, "pig_pile", (2, 6), pig_pile_rules, lambda _: 6)
 
 
 # --- any game ---------------------------------------------------------------------------------------------------------
