@@ -8,13 +8,14 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from pigenv.agent import Decisions, find_agent
-from pigenv.errors import UnknownNameError, closest
-from pigenv.game import Game
+from pigenv.errors import OptionError, UnknownNameError, closest
+from pigenv.game import RUNNING, Game
 from pigenv.table import EPISODE, Table, loops, set_seed
 
 __all__ = ["LAYERS", "measure"]
@@ -26,12 +27,12 @@ SECONDS: Final = 0.4  # of each repeat
 SIMULATIONS: Final = 1000  # of each search
 SINGLE_BLOCK: Final = 2000  # decisions between two looks at the clock at a single table
 _WARM_UP: Final = 0.1
-_DEAL_LIMIT: Final = 1000
+_GAMES_TRIED: Final = 100
 
 
 def measure(
     game: Game,
-    layers: tuple[str, ...] = LAYERS,
+    layers: tuple[str, ...] | None = None,
     *,
     batch: int = BATCH,
     repeats: int = REPEATS,
@@ -43,11 +44,12 @@ def measure(
 
     Args:
         game: The game at the table.
-        layers: Some of `LAYERS`: "playout" (whole games in the kernel, nothing written), "kernel" (many steps of a
-            batch in one call, observation and mask written), "batch" (one call a step, from Python), "aec", "seat"
-            (one-seat environment, each step of which is a decision of the learner and those of its opponents; the
-            learner's are counted), "vector" (the same at many tables), "search" (simulations of the tree search from
-            the first decision, played out uniformly to the end of the round).
+        layers: Some of `LAYERS`, all that the game has where None: "playout" (whole games in the kernel, nothing
+            written), "kernel" (many steps of a batch in one call, observation and mask written), "batch" (one call a
+            step, from Python), "aec", "seat" (one-seat environment, each step of which is a decision of the learner
+            and those of its opponents; the learner's are counted), "vector" (the same at many tables), "search"
+            (simulations of the tree search from the first decision with a choice, played out uniformly to the end of
+            the round).
         batch: Tables of the layers that have many.
         repeats: How often each is measured; the median counts.
         seconds: How long each repeat takes.
@@ -56,7 +58,13 @@ def measure(
 
     Returns:
         One entry a layer under `results`, and the machine.
+
+    Raises:
+        UnknownNameError: There is no such layer.
+        OptionError: "search" was asked for and the game has no choices.
     """
+    if layers is None:
+        layers = LAYERS if first_choice(game) else tuple(each for each in LAYERS if each != "search")
     for layer in layers:
         if layer not in LAYERS:
             raise UnknownNameError(f"there is no layer {layer!r}; {closest(layer, LAYERS)}")
@@ -86,11 +94,21 @@ def measure(
 def machine() -> dict[str, Any]:
     """What the figures were measured on."""
     return {
-        "processor": platform.processor() or platform.machine(),
+        "processor": _processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "numpy": np.__version__,
     }
+
+
+def _processor() -> str:
+    """What the processor calls itself, where the platform says so; else its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _rates(work: Callable[[], int], repeats: int, seconds: float) -> Iterator[float]:
@@ -213,13 +231,24 @@ def _vector(game: Game, batch: int, threads: int) -> Callable[[], int]:
     return work
 
 
+def first_choice(game: Game) -> Table | None:
+    """A table at the first decision where there is something to choose, so that a search has work; None without one."""
+    table = Table(game)
+    for number in range(_GAMES_TRIED):
+        table.start(0, number)
+        while table.over == RUNNING:
+            legal = table.legal_actions()
+            if len(legal) > 1:
+                return table
+            table.step(legal[0])
+    return None
+
+
 def _search(game: Game, batch: int, threads: int) -> Callable[[], int]:
     agent = find_agent(f"search:sims={SIMULATIONS};playout=uniform;depth=0;threads=1", game)
-    table = Table(game)
-    for number in range(_DEAL_LIMIT):
-        table.start(0, number)
-        if len(table.legal_actions()) > 1:
-            break
+    table = first_choice(game)
+    if table is None:
+        raise OptionError("nobody ever has a choice under these rules, so there is nothing to search")
     decisions = Decisions(
         game, table.view(table.seat), np.full(1, table.seat, np.int8), table.masks.copy(), np.ones(1, np.uint64)
     )

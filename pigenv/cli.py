@@ -1148,7 +1148,7 @@ def bench(
 
         document = measure_training(table, repeats=min(repeats, 5), progress=note)
     else:
-        layers = (layer,) if layer else speed.LAYERS
+        layers = (layer,) if layer else None
         document = speed.measure(table, layers, batch=batch, repeats=repeats, progress=note)
     if as_json:
         print_json(document)
