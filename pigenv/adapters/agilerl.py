@@ -1,13 +1,13 @@
-"""AgileRL: one seat at many tables, with masks where its PPO looks for them, and a PPO whose returns are the games' own.
+"""AgileRL: one seat at many tables, masks where its PPO looks for them, and a PPO whose returns are the games' own.
 
     tables = LearnerTables("pig10", num_envs=64, opponents="pig10/greedy")
     population = learners(tables, size=4)
     train_on_policy(tables, "pig10", "PPO", population, max_steps=1_000_000)
 
 PPO obeys `info["action_mask"]`, playing and learning alike; its DQN plays by it, but learns from the best action of the
-next decision whether that is legal or not. `learners` counts returns to a game's end, since the advantages that PPO
-estimates otherwise (up to 2.58, at least) look for the end one step late: the last decision is credited with the next
-game, and no earlier one with how its own game ended.
+next decision, legal or not. `learners` counts returns to a game's end, since the advantages that PPO estimates
+otherwise (in 2.58, as in 2.4) look for the end one step late: the last decision is credited with the next game, and no
+earlier one with how its own game ended.
 """
 
 from __future__ import annotations
