@@ -200,6 +200,7 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
         "tensordict": ("pigenv.adapters.torchrl",),
         "rlcard": ("pigenv.adapters.rlcard",),
         "tianshou": ("pigenv.adapters.tianshou",),
+        "agilerl": ("pigenv.adapters.agilerl",),
         "pufferlib": ("pigenv.adapters.pufferlib",),
         "minari": ("pigenv.adapters.minari",),
         "stable_baselines3": ("pigenv.train", "pigenv.adapters.sb3", "pigenv.agents.foreign"),

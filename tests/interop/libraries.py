@@ -65,6 +65,7 @@ LIBRARIES: Final = {
     "sb3": Library("Stable-Baselines3, sb3-contrib", ("stable-baselines3", "sb3-contrib"), "sb3", True),
     "torchrl": Library("TorchRL", ("torchrl", "tensordict"), "torchrl", True),
     "tianshou": Library("Tianshou", ("tianshou",), "tianshou", True),
+    "agilerl": Library("AgileRL", ("agilerl", "pettingzoo", "tensordict"), "agilerl", True),
     "rllib": Library("RLlib", ("ray", "gymnasium"), "rllib", True, tests=("tests/train/test_rllib.py",)),
     "pufferlib": Library("PufferLib", (), "", True),
     "supersuit": Library("SuperSuit", ("supersuit",), "supersuit"),
