@@ -22,7 +22,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
-from tests.interop.libraries import LIBRARIES, PAGE, ROOT, TESTED, last_results, requirements, written
+from tests.interop.libraries import LIBRARIES, PAGE, ROOT, TESTED, last_results, pages, requirements
 
 VENVS = ROOT / ".venvs"
 
@@ -90,11 +90,12 @@ def versions_of(name: str) -> dict[str, str]:
 
 
 def write_down(name: str, result: dict[str, Any]) -> None:
-    """Put what passed for a library into the file of results and into the page's table."""
+    """Put what passed for a library into the file of results and into the pages' tables."""
     results = {**last_results(), name: result}
     ordered = {each: results[each] for each in LIBRARIES if each in results}
     TESTED.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), ordered), encoding="utf-8")
+    for path, page in pages(ordered).items():
+        path.write_text(page, encoding="utf-8")
 
 
 def main() -> int:

@@ -11,20 +11,21 @@ from typing import Any, Final
 __all__ = [
     "LIBRARIES",
     "PROPERTIES",
+    "README",
     "ROOT",
     "TESTED",
     "Library",
     "last_results",
+    "pages",
     "pins",
     "requirements",
-    "table",
-    "written",
 ]
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 HERE: Final = Path(__file__).resolve().parent
 TESTED: Final = HERE / "tested.json"
 PAGE: Final = ROOT / "docs" / "recipes" / "index.md"
+README: Final = ROOT / "README.md"
 
 PROPERTIES: Final = {
     "test_code_runs": "recipe",
@@ -111,13 +112,30 @@ def table(results: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def short_table(results: dict[str, Any]) -> str:
+    """The table of README: the version of each library, several libraries a line."""
+    cells = []
+    for name, library in LIBRARIES.items():
+        versions = results.get(name, {"versions": {"not": "run"}})["versions"]
+        first = next((f"{package} {version}" for package, version in versions.items()), "a stand-in")
+        cells.append(f"[{library.title}](docs/recipes/{name}.md) | {first.removeprefix(f'{name} ')}")
+    cells += [" | "] * (-len(cells) % ABREAST)
+    lines = [" | ".join(["library | tested with"] * ABREAST), " | ".join(["---"] * 2 * ABREAST)]
+    lines += [" | ".join(cells[start : start + ABREAST]) for start in range(0, len(cells), ABREAST)]
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+ABREAST: Final = 3  # libraries
 START, STOP = "<!-- made by: make test-interop -->\n", "<!-- end -->\n"
 
 
-def written(page: str, results: dict[str, Any]) -> str:
-    """A page with the table in its place."""
-    before, start, rest = page.partition(START)
-    _, stop, after = rest.partition(STOP)
-    if not start or not stop:
-        raise ValueError(f"the page has no place for the table: {START!r} … {STOP!r}")
-    return before + start + "\n" + table(results) + "\n" + stop + after
+def pages(results: dict[str, Any]) -> dict[Path, str]:
+    """The pages that say what was tried, each with its table in its place."""
+    made = {}
+    for path, lines in ((PAGE, f"\n{table(results)}\n"), (README, short_table(results))):
+        before, start, rest = path.read_text(encoding="utf-8").partition(START)
+        _, stop, after = rest.partition(STOP)
+        if not start or not stop:
+            raise ValueError(f"{path.name} has no place for the table: {START!r} … {STOP!r}")
+        made[path] = before + start + lines + stop + after
+    return made
