@@ -20,7 +20,7 @@ from pigenv import __version__, registry
 from pigenv.agent import Agent, find_agent
 from pigenv.errors import OptionError, UnknownNameError, closest
 from pigenv.evaluate.control import value_of
-from pigenv.evaluate.intervals import CONFIDENCE, RESAMPLES, bootstrap_interval
+from pigenv.evaluate.intervals import CONFIDENCE, RESAMPLES, bootstrap_interval, without_luck
 from pigenv.evaluate.match import (
     BATCH,
     COMPILED_BATCH,
@@ -445,7 +445,7 @@ def _reduced(parts: Sequence[Games], own: int, shares: np.ndarray, seed: int) ->
     lucks = [part.corrections[..., :own].sum(axis=-1).mean(axis=1) for part in parts if part.corrections is not None]
     if not lucks:
         return {}
-    fair = shares - np.concatenate(lucks)
+    fair = without_luck(shares, np.concatenate(lucks))
     low, high = bootstrap_interval(fair, seed, bounds=(0.0, 1.0))
     saving = shares.var() / fair.var() if fair.var() > 0 else 1.0
     found = {"win_share": rounded(fair.mean()), "win_share_ci": [rounded(low), rounded(high)]}

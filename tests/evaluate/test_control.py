@@ -93,7 +93,10 @@ def test_an_evaluation_reports_both():
     assert entry == raw
     games = play_match(GAME, [FIRST, LAST], 100, 3, variate=value)
     shares = games.win_shares[..., 0].mean(axis=1)
-    fair = shares - games.corrections[..., 0].mean(axis=1)
+    luck, fair = games.corrections[..., 0].mean(axis=1), shares.copy()
+    for half in (0, 1):
+        (varies, both), _ = np.cov(luck[1 - half :: 2], shares[1 - half :: 2])
+        fair[half::2] -= np.clip(both / varies, 0, 1) * luck[half::2]
     assert reduced["win_share"] == pytest.approx(fair.mean())
     assert reduced["saving"] == pytest.approx(shares.var() / fair.var())
     low, high = reduced["win_share_ci"]

@@ -8,7 +8,7 @@ import pytest
 from pigenv import registry
 from pigenv.agents.uniform import UNIFORM
 from pigenv.errors import OptionError
-from pigenv.evaluate.intervals import bootstrap_interval, deal_means
+from pigenv.evaluate.intervals import bootstrap_interval, deal_means, without_luck
 from pigenv.evaluate.match import play_match
 
 
@@ -79,3 +79,22 @@ def test_evaluations_cover_a_known_truth():
         low, high = bootstrap_interval(games.win_shares[run * deals : (run + 1) * deals, 0, 0], run, resamples=2000)
         held += low <= 0.5 <= high
     assert 0.93 <= held / runs <= 0.97
+
+
+def test_taking_out_luck_leaves_the_mean():
+    """Over many evaluations of six deals the mean without luck is the true one, though the luck decides nearly all."""
+    generator = np.random.default_rng(5)
+    luck = generator.normal(0, 1, (20_000, 6))
+    values = 0.3 + luck**3 + 0.5 * luck + generator.normal(0, 0.1, luck.shape)
+    means = np.array([without_luck(*each).mean() for each in zip(values, luck, strict=True)])
+    assert abs(means.mean() - 0.3) < 4 * means.std() / np.sqrt(len(means))
+
+
+def test_luck_that_was_reckoned_well_is_taken_out_and_noise_is_not():
+    """What explains the values leaves nothing of them but the mean; what has nothing to do with them leaves them be."""
+    generator = np.random.default_rng(6)
+    luck, noise = generator.normal(0, 1, 2000), generator.normal(0, 1, 2000)
+    np.testing.assert_allclose(without_luck(0.3 + luck, luck), 0.3, atol=1e-9)
+    assert without_luck(0.3 + luck, noise).var() < 1.01 * luck.var()
+    for few in (0, 1, 2, 3):
+        assert without_luck(luck[:few], noise[:few]).shape == (few,)
