@@ -13,8 +13,9 @@ for agent evaluation in imperfect information games", AAAI 2018, of which these 
 
 The expectation is estimated by `REDRAWS` draws of `determinize` from what at least one seat knows. That adds noise and
 no bias: a draw is distributed as the cards themselves were. How much of the luck is taken out is reckoned from the
-deals too, so that bad guesses cost next to nothing (`pigenv.evaluate.intervals.without_luck`). The first deal needs no term: every deal is played from
-every seat, and over these the guesses for one agent add up to the same number whatever the cards are.
+deals too, so that bad guesses cost next to nothing (`pigenv.evaluate.intervals.without_luck`). The first deal needs no
+term: every deal is played from every seat, and over these the guesses for one agent add up to the same number whatever
+the cards are.
 
 V is a small network on the observations of all seats, those of the guessed-for seat first and then clockwise, so it
 needs nothing of a game but the contract. `pigenv.evaluate.fit_value` fits one from games of the suite's own players.

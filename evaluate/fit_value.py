@@ -1,8 +1,8 @@
 """Fit a value function for `pigenv.evaluate.control`: `python -m pigenv.evaluate.fit_value pig10 --players 4`.
 
 Games of the suite's own players, every line-up of them drawn by chance; from each game a few positions, and who won in
-the end. The network learns the win shares by cross-entropy (Adam; Kingma and Ba, 2015). Kept is what guessed best in games
-held out: a network that has learned its games by heart adds noise instead of taking it out.
+the end. The network learns the win shares by cross-entropy (Adam; Kingma and Ba, 2015). Kept is what guessed best in
+games held out: a network that has learned its games by heart adds noise instead of taking it out.
 """
 
 from __future__ import annotations
