@@ -117,6 +117,7 @@ def level(name: str) -> int:
             {
                 "pigenv.table",
                 "pigenv.agent",
+                "pigenv.deals",
                 "pigenv.records",
                 "pigenv.render",
                 "pigenv.testing",

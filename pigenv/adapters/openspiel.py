@@ -24,8 +24,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -33,6 +32,7 @@ import numpy as np
 
 from pigenv import registry
 from pigenv.agent import Decisions
+from pigenv.deals import Deal, all_deals
 from pigenv.errors import AgentError, MissingExtraError, OptionError
 from pigenv.game import RUNNING, Game
 from pigenv.information_state import InformationState
@@ -47,16 +47,14 @@ except ImportError:
 __all__ = ["MOST_DEALS", "BotAgent", "OpenSpielGame", "OpenSpielState", "load_game"]
 
 MOST_DEALS: Final = 100_000
-"""A pack with more orders than this is not enumerated."""
+"""Where there are more, they are not listed."""
 
 _MOST_FLOATS: Final = 2**22  # of an information state tensor; above, the game has none
 _BITS: Final = 8  # of the deal's key at each chance node
 _KEY_NODES: Final = 4
-_PROBES: Final = 200  # random games that say whether deals are shuffles, and how long games get
+_PROBES: Final = 20  # random games that say whether anything is drawn after the deal, and how long games get
 _KEY: Final = 1  # of states whose deals are laid out by hand
 _HANDS: Final = "hands"  # the part of a deal in which order means nothing
-
-Deal = dict[str, Any]
 
 
 # --- deals ------------------------------------------------------------------------------------------------------------
@@ -74,7 +72,7 @@ class _House:
         steps, rounds, chance = self._probe()
         limit = getattr(game.rules, "max_turns", steps)
         self.max_length: int = max_length or rounds * max(limit, 1) * math.ceil(self._steps_a_turn)
-        self.deals: list[tuple[Deal, float]] = [] if chance else enumerated(self._sampled())
+        self.deals: list[tuple[Deal, float]] = [] if chance else self._listed()
         self.nodes_a_deal = 1 if self.deals else _KEY_NODES
         self.outcomes: int = len(self.deals) or 1 << _BITS
         self.row_size: int = game.layout.size + game.num_players + game.num_actions
@@ -87,7 +85,7 @@ class _House:
         definition, most, rounds, chance = self.game.definition, 1, 1, False
         generator = np.random.default_rng(0)
         self._steps_a_turn = 1.0
-        for key in range(1, _PROBES // 10 + 1):
+        for key in range(1, _PROBES + 1):
             state = self.dealt(key)
             steps, first = 0, 0
             while state["over"][0] == RUNNING:
@@ -104,10 +102,12 @@ class _House:
             most, rounds = max(most, steps), max(rounds, int(state["round"][0]) + 1)
         return most, rounds, chance
 
-    def _sampled(self) -> list[Deal]:
-        """Deals from many keys."""
-        definition = self.game.definition
-        return [definition.read_deal(self.dealt(key)[0], self.row) for key in range(1, _PROBES + 1)]
+    def _listed(self) -> list[tuple[Deal, float]]:
+        """Every deal with its probability; none where they cannot be listed, or are too many."""
+        try:
+            return _weighted(all_deals(self.game, MOST_DEALS))
+        except OptionError:
+            return []
 
     def dealt(self, key: int) -> np.ndarray:
         """The first round as a key deals it."""
@@ -142,72 +142,17 @@ class _House:
         return rewards[0].tolist()
 
 
-def enumerated(samples: Sequence[Deal]) -> list[tuple[Deal, float]]:
-    """Every distinct deal with its probability; none where deals are no shuffles of a pack, or too many.
-
-    Deals are shuffles where the same cards lie in places of the same shape each time; what stands beside the cards (who
-    begins) takes each value that occurs, all equally likely.
-    """
-    first = samples[0]
-    cards = {name: part for name, part in first.items() if isinstance(part, list)}
-    beside = {name: sorted({each[name] for each in samples}, key=repr) for name in first if name not in cards}
-    pack = Counter(_leaves(cards))
-    for each in samples:
-        here = {name: each[name] for name in cards}
-        if Counter(_leaves(here)) != pack or _shape(here) != _shape(cards):
-            return []
-    orders = math.factorial(sum(pack.values())) // math.prod(math.factorial(count) for count in pack.values())
-    if orders > MOST_DEALS:
-        return []
-    rank = {card: place for place, card in enumerate(sorted(pack, key=lambda card: (str(type(card)), card)))}
+def _weighted(deals: Sequence[Deal]) -> list[tuple[Deal, float]]:
+    """Equally likely deals with their probabilities, those taken together that differ by the order in a hand alone."""
+    cards = {card for deal in deals for hand in deal.get(_HANDS, ()) for card in hand}
+    rank = {card: place for place, card in enumerate(sorted(cards, key=lambda card: (str(type(card)), card)))}
     found: dict[str, tuple[Deal, int]] = {}
-    for order in _orders(pack, []):
-        deal = _filled(cards, iter(order))
+    for deal in deals:
         if _HANDS in deal:
-            deal[_HANDS] = [sorted(hand, key=rank.__getitem__) for hand in deal[_HANDS]]
+            deal = {**deal, _HANDS: [sorted(hand, key=rank.__getitem__) for hand in deal[_HANDS]]}
         name = json.dumps(deal)
         found[name] = (deal, found.get(name, (deal, 0))[1] + 1)
-    starts: list[Deal] = [{}]
-    for name, values in beside.items():
-        starts = [{**start, name: value} for start in starts for value in values]
-    return [({**start, **deal}, count / orders / len(starts)) for start in starts for deal, count in found.values()]
-
-
-def _leaves(part: Any) -> Iterator[Any]:
-    """The cards of a part of a deal, in order."""
-    if isinstance(part, dict | list):
-        for each in part.values() if isinstance(part, dict) else part:
-            yield from _leaves(each)
-    else:
-        yield part
-
-
-def _shape(part: Any) -> Any:
-    """Where the cards of a part of a deal lie."""
-    if isinstance(part, dict):
-        return {name: _shape(each) for name, each in part.items()}
-    return [_shape(each) for each in part] if isinstance(part, list) else None
-
-
-def _filled(part: Any, cards: Iterator[Any]) -> Any:
-    """A part of a deal with other cards in its places."""
-    if isinstance(part, dict):
-        return {name: _filled(each, cards) for name, each in part.items()}
-    return [_filled(each, cards) for each in part] if isinstance(part, list) else next(cards)
-
-
-def _orders(left: Counter[Any], laid: list[Any]) -> Iterator[list[Any]]:
-    """Every distinct order of some cards."""
-    if not any(left.values()):
-        yield list(laid)
-        return
-    for card in left:
-        if left[card]:
-            left[card] -= 1
-            laid.append(card)
-            yield from _orders(left, laid)
-            laid.pop()
-            left[card] += 1
+    return [(deal, count / len(deals)) for deal, count in found.values()]
 
 
 # --- the game ---------------------------------------------------------------------------------------------------------
