@@ -53,7 +53,7 @@ class Exact(Value):
 def test_luck_has_mean_zero_over_all_deals(game):
     """Summed over every deal of a small game, what is taken out is nothing, though the guesses are arbitrary."""
     value = guessing(game, Exact)
-    deals = all_deals(game, 1000)
+    deals = all_deals(game, 2000)
     table, lucks = Table(game), np.zeros((len(deals), game.num_players))
     for number, deal in enumerate(deals):
         table.start(0, 0, [deal])
