@@ -26,6 +26,8 @@ HERE: Final = Path(__file__).resolve().parent
 TESTED: Final = HERE / "tested.json"
 PAGE: Final = ROOT / "docs" / "recipes" / "index.md"
 README: Final = ROOT / "README.md"
+ABREAST: Final = 3  # libraries in a line of README's table
+START, STOP = "<!-- made by: make test-interop -->\n", "<!-- end -->\n"
 
 PROPERTIES: Final = {
     "test_code_runs": "recipe",
@@ -123,10 +125,6 @@ def short_table(results: dict[str, Any]) -> str:
     lines = [" | ".join(["library | tested with"] * ABREAST), " | ".join(["---"] * 2 * ABREAST)]
     lines += [" | ".join(cells[start : start + ABREAST]) for start in range(0, len(cells), ABREAST)]
     return "".join(f"| {line} |\n" for line in lines)
-
-
-ABREAST: Final = 3  # libraries
-START, STOP = "<!-- made by: make test-interop -->\n", "<!-- end -->\n"
 
 
 def pages(results: dict[str, Any]) -> dict[Path, str]:
