@@ -94,16 +94,18 @@ def test_deals_are_all_and_as_likely_as_they_are(tiny: openspiel.OpenSpielGame) 
 
 
 def test_equal_cards_make_likelier_deals() -> None:
-    """With equal cards a deal is as likely as the orders of the pack that lead to it are many, as sampling confirms."""
-    rules = {"deck_counts": [1, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0], "hand_size": 1, "target": 5, "first_player": 0}
+    """A deal is as likely as the orders of the pack that lead to it are many: a pair in a hand halves it."""
+    rules = {"deck_counts": [1, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0], "hand_size": 2, "target": 5, "first_player": 0}
     game = openspiel.load_game("pig10", num_players=2, rules=rules)
     exact = {json.dumps(deal): probability for deal, probability in game.house.deals}
     assert sum(exact.values()) == pytest.approx(1)
     table, counts, n = Table(registry.make("pig10", 2, rules=rules)), defaultdict(int), 6000
     for number in range(n):
         table.start(5, number)
-        counts[json.dumps(table.deal())] += 1
+        deal = table.deal()
+        counts[json.dumps({**deal, "hands": [sorted(hand) for hand in deal["hands"]]})] += 1
     assert set(counts) == set(exact)
+    assert min(exact.values()) < max(exact.values())
     for deal, probability in exact.items():
         assert abs(counts[deal] / n - probability) < 5 * np.sqrt(probability / n)
 
