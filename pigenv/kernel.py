@@ -25,8 +25,21 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numba
 import numpy as np
+from numba.core import types as numba_types
 
-__all__ = ["Row", "below", "draw", "kernel", "mix", "seed_keys", "shuffle", "specialize"]
+__all__ = [
+    "COMPILED",
+    "Row",
+    "below",
+    "draw",
+    "kernel",
+    "load",
+    "mix",
+    "seed_keys",
+    "shuffle",
+    "specialize",
+    "store",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,7 +49,9 @@ Row: TypeAlias = Any
 
 _CONFIG: Any = import_module("numba.core.config")  # its settings are made at run time
 _NJIT: Any = numba.njit
-COMPILED = not _CONFIG.DISABLE_JIT
+_INTRINSIC: Any = import_module("numba.extending").intrinsic
+COMPILED: bool = not _CONFIG.DISABLE_JIT
+"""Whether kernels are compiled; with `NUMBA_DISABLE_JIT=1` they run as plain Python."""
 _PACKAGE = Path(__file__).resolve().parent
 _OWN_FOLDERS = tuple((_PACKAGE / name).resolve() for name in ("", "games", "agents"))
 _FLAGS = ("NUMBA_BOUNDSCHECK", "NUMBA_OPT", "NUMBA_DEBUG", "NUMBA_FASTMATH")
@@ -221,3 +236,35 @@ def seed_keys(seed: int) -> tuple[np.uint64, np.uint64]:
     digest = hashlib.blake2b(seed.to_bytes(8, "little"), digest_size=16, person=b"pigenv").digest()
     deal_key, agent_key = (int.from_bytes(digest[at : at + 8], "little") for at in (0, 8))
     return np.uint64(deal_key), np.uint64(agent_key)
+
+
+# --- words between threads --------------------------------------------------------------------------------------------
+#
+# What another thread writes while a compiled loop runs: an ordinary read may be kept in a register for ever. Both are
+# sequentially consistent, so that of two threads that each write a word and then read the other's, one sees the other.
+
+
+def _load(_typing: Any, words: Any, _place: Any) -> Any:
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_address(context, builder, words, arguments), "seq_cst", 8)
+
+    return numba_types.int64(words, numba_types.intp), generate
+
+
+def _store(_typing: Any, words: Any, _place: Any, _value: Any) -> Any:
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        builder.store_atomic(arguments[2], _address(context, builder, words, arguments), "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return numba_types.void(words, numba_types.intp, numba_types.int64), generate
+
+
+load: Callable[[np.ndarray, int], int] = _INTRINSIC(_load)
+"""`words[place]` (int64) as it is in memory at this moment; only in compiled code."""
+
+store: Callable[[np.ndarray, int, int], None] = _INTRINSIC(_store)
+"""Sets `words[place]` (int64) to a value for all threads to see; only in compiled code."""
+
+
+def _address(context: Any, builder: Any, words: Any, arguments: Any) -> Any:
+    return builder.gep(context.make_array(words)(context, builder, arguments[0]).data, [arguments[1]])

@@ -10,9 +10,7 @@ of `EPISODE`, `(n,)`), `observations` (float32, `(n, size)`), `masks` (int8, `(n
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Final, TypeAlias, TypeVar
@@ -46,7 +44,6 @@ __all__ = [
     "OUTSIDE",
     "RAISE",
     "RANDOM",
-    "Crew",
     "Table",
     "checked_seed",
     "loops",
@@ -727,61 +724,6 @@ def player_loops(definition: Definition, players: tuple[Player, ...]) -> SimpleN
 def _nobody(view: Row, rules: Row, mask: np.ndarray, key: np.uint64, index: int) -> int:
     """The choice at a table without compiled players, where none is ever asked."""
     return -1
-
-
-# --- threads ----------------------------------------------------------------------------------------------------------
-
-_TABLES_A_THREAD = 256  # a stretch shorter than this is over before a second thread has woken up
-
-
-@cache
-def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    """Helpers beside the calling thread; a forked process has none of its parent's and makes its own."""
-    return ThreadPoolExecutor(threads - 1)
-
-
-class Crew:
-    """Threads that share the tables of a loop: each runs it on a stretch of them.
-
-    The loops hold no Python lock, and tables have nothing in common, so results do not depend on the threads.
-
-    Args:
-        threads: How many at most; one costs nothing.
-        tables: How many tables there are.
-        state: The record of a state.
-
-    Attributes:
-        views: The scratch row to hand to a loop; each thread gets one of its own for it.
-    """
-
-    def __init__(self, threads: int, tables: int, state: np.dtype[np.void]) -> None:
-        self.threads: int = max(1, min(threads, tables // _TABLES_A_THREAD))
-        self.tables = tables
-        # Each between rows that nobody writes: two threads writing to one cache line would wait for each other.
-        self._scratch = [np.zeros(3, state)[1:2] for _ in range(self.threads)]
-        self.views: np.ndarray = self._scratch[0]
-
-    def run(self, loop: Callable[..., Any], *arguments: Any) -> None:
-        """Run a loop; each array with a row for each table is given in stretches."""
-        if self.threads == 1:
-            loop(*arguments)
-            return
-        pool = _pool(self.threads, os.getpid())
-        others = [pool.submit(loop, *self._stretch(arguments, thread)) for thread in range(1, self.threads)]
-        loop(*self._stretch(arguments, 0))
-        for other in others:
-            other.result()
-
-    def _stretch(self, arguments: tuple[Any, ...], thread: int) -> list[Any]:
-        start, stop = (self.tables * place // self.threads for place in (thread, thread + 1))
-        return [
-            self._scratch[thread]
-            if each is self.views
-            else each[start:stop]
-            if isinstance(each, np.ndarray) and len(each) == self.tables
-            else each
-            for each in arguments
-        ]
 
 
 def checked_seed(seed: Any) -> int:

@@ -115,6 +115,7 @@ def level(name: str) -> int:
         (
             4,
             {
+                "pigenv.crew",
                 "pigenv.table",
                 "pigenv.agent",
                 "pigenv.deals",

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from pigenv.agent import Agent, Decisions, KernelAgent, find_agent
+from pigenv.crew import Crew
 from pigenv.errors import AgentError, IllegalActionError, OptionError, UsageError
 from pigenv.game import RUNNING, Game
 from pigenv.kernel import mix
@@ -18,7 +19,6 @@ from pigenv.table import (
     ILLEGAL,
     OUTSIDE,
     RAISE,
-    Crew,
     checked_seed,
     desk_dtype,
     player_loops,

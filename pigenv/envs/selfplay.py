@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pigenv.crew import Crew
 from pigenv.envs.options import checked_policy
 from pigenv.errors import IllegalActionError, OptionError, UsageError
 from pigenv.game import RUNNING, Game
-from pigenv.table import EPISODE, ILLEGAL, RAISE, Crew, checked_seed, loops, set_seed, whole_actions
+from pigenv.table import EPISODE, ILLEGAL, RAISE, checked_seed, loops, set_seed, whole_actions
 
 __all__ = ["SelfPlay"]
 
@@ -61,6 +62,7 @@ class SelfPlay:
         self._views = self.crew.views
         self._rows = np.arange(num_tables)
         self._sampled = np.zeros(num_tables, np.int64)
+        self._actions = np.zeros(num_tables, np.int64)
         self._started = False
 
     def reset(self, seed: int | None = None) -> None:
@@ -108,16 +110,18 @@ class SelfPlay:
         given = whole_actions(actions, self.num_tables, self.game)
         if not self.autoreset and (self.over != RUNNING).any():
             raise UsageError(f"tables {np.flatnonzero(self.over).tolist()} are over; begin their next games first")
+        # Always the same arrays: a crew is quickest then.
+        np.copyto(self._actions, given, casting="unsafe")
         if self.policy == RAISE:
             self._refuse(given)
         self.crew.run(
             self.loops.step_tables,
-            self.states, self.game.row, self.episodes, given.astype(np.int64, copy=False), self.policy, self.autoreset,
-            self.seats, self._views, self.observations, self.masks, self.rewards, self.over,
+            self.states, self.game.row, self.episodes, self._actions, self.policy, self.autoreset, self.seats,
+            self._views, self.observations, self.masks, self.rewards, self.over,
         )  # fmt: skip
 
     def _refuse(self, given: np.ndarray) -> None:
-        i = int(self.loops.first_illegal(self.masks, given.astype(np.int64, copy=False)))
+        i = int(self.loops.first_illegal(self.masks, self._actions))
         if i >= 0:
             legal = ", ".join(map(str, np.flatnonzero(self.masks[i])))
             raise IllegalActionError(
@@ -129,8 +133,7 @@ class SelfPlay:
 
         The chance is each table's own, so it does not depend on how many tables there are.
         """
-        # By one thread: to wake another would take as long as the work.
-        self.loops.random_actions(self.masks, self.episodes, self._sampled)
+        self.crew.run(self.loops.random_actions, self.masks, self.episodes, self._sampled)
         return self._sampled
 
     def run(self, count: int) -> None:

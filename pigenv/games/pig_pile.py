@@ -658,8 +658,9 @@ def legal_plays(cards: np.ndarray, state: Row, rules: Row, mask: np.ndarray) -> 
     for kind in range(first, rules["num_ranks"]):
         held = int(cards[kind])
         count += held
-        for place in range(held):
-            mask[play + kind * copies + place] = 1
+        # Not as far as `held`: a loop whose length cannot be foreseen costs more than writing zeros.
+        for place in range(copies):
+            mask[play + kind * copies + place] = place < held
     eight = int(rules["hog_wash"])
     if rules["eight_always"] == 1 and 0 <= eight < first:
         held = int(cards[eight])
@@ -1504,8 +1505,7 @@ def observe(view: Row, rules: Row, seat: int, out: np.ndarray) -> int:
     at += 2 * seats if seats > 2 else seats
     if rules["table_cards"] > 0:
         for _ in range(players):
-            if view["up_size"][other] > 0:
-                write_counts(view["up"][other], share, kinds, out[at:])
+            write_counts(view["up"][other], share, kinds, out[at:])
             at += kinds
             other = other + 1 if other + 1 < players else 0
         at += (seats - players) * kinds
@@ -1569,8 +1569,7 @@ def observe_memory(view: Row, rules: Row, seat: int, out: np.ndarray, at: int) -
     other = seat
     for _ in range(players - 1):
         other = other + 1 if other + 1 < players else 0
-        if view["hand_size"][other] > view["unknown"][other]:
-            write_counts(view["known"][other], share, kinds, out[at:])
+        write_counts(view["known"][other], share, kinds, out[at:])
         at += kinds
     at += (seats - players) * kinds
     if rules["proves"] == 1:
