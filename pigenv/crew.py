@@ -136,11 +136,15 @@ class _Standing:
         loops = jobs[0][0], jobs[-1][0]
         tag = ", ".join(getattr(each, "__qualname__", repr(each)) for each in loops)
         answer: Any = specialize(answer_calls, {"first": loops[0], "second": loops[1]}, tag)
+        weakref.finalize(self, _dismiss, self.process, send_home, self._board, self._alarms)
+        # Compiled here, where somebody hears of an error: sent home beforehand, it returns at once.
+        send_home(self._board)
+        answer(self._board, 1, 0, stretches[0][1], stretches[-1][1])
+        self._board[_OVER] = 0
         for number, alarm in zip(helpers, self._alarms, strict=True):
             # Not to be waited for at the end of the process: it may sleep then. It must not hold `self` either.
             given = answer, self._board, number, alarm, stretches[0][number], stretches[-1][number]
             threading.Thread(target=_help, args=given, name="pigenv", daemon=True).start()
-        weakref.finalize(self, _dismiss, self.process, send_home, self._board, self._alarms)
 
     def place(self, job: Job) -> int:
         """Which of the jobs this is, −1 if none, or if these are the helpers of another process."""

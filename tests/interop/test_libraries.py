@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import re
 import sys
 import tomllib
@@ -21,7 +22,7 @@ IMPORTED = {"sb3": "stable_baselines3", "openspiel": "pyspiel", "rllib": "ray"}
 
 def test_every_library_has_its_parts() -> None:
     """A library has a recipe, a test file, an extra that exists, and an adapter exactly where it says so."""
-    modules = {path.stem for path in (ROOT / "pigenv" / "adapters").glob("*.py")} - {"__init__", "versions"}
+    modules = {each.name for each in pkgutil.iter_modules([str(ROOT / "pigenv" / "adapters")])} - {"versions"}
     assert modules == set(ADAPTERS)
     recipes = {path.stem for path in PAGE.parent.glob("*.md")} - {"index"}
     assert recipes == set(LIBRARIES)
