@@ -99,8 +99,8 @@ def send_home(board: np.ndarray) -> None:
 
 
 @cache
-def _compiled() -> tuple[Callable[..., Any], ...]:
-    return tuple(specialize(each, {}, "crew") for each in (call, all_answered, send_home))
+def _compiled() -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    return specialize(call, {}, "crew"), specialize(all_answered, {}, "crew"), specialize(send_home, {}, "crew")
 
 
 @cache

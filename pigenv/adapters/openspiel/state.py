@@ -26,7 +26,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     def __init__(self, game: Any) -> None:
         super().__init__(game)
         self._house: House = game.house
-        self._state = np.zeros(1, game.house.game.definition.state)
+        self._state: np.ndarray = np.zeros(1, game.house.game.definition.state)
         self._key: int | None = 0  # bits of the deal's key so far; None once the round is dealt
         self._key_nodes = 0
         self.seen: tuple[InformationState, ...] = ()
